@@ -1,0 +1,94 @@
+"""A drawing as a learner types it: text in, cells out, every unreadable token named with its row."""
+
+import re
+from dataclasses import dataclass
+
+from course.schedule import Operation
+
+IDLE, CONTINUED, UNMARKED = ".", "~", "?"
+STUB = "..."
+_LABEL = re.compile(r"^\s*(?:(?:stage|rank|gpu|device)\s*)?\d*\s*[:|]\s*", re.IGNORECASE)
+_READABLE = re.compile(r"\d*[FBIW]\d+")
+
+
+class DrawingError(ValueError):
+    """A drawing that cannot be read: `code` says the kind, the text names row and token."""
+
+    def __init__(self, code: str, text: str):
+        super().__init__(text)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The cells of a drawing, a row a rank: tokens in capitals, `.`, `~` or `?`; notes say what was read leniently."""
+
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def slots(self) -> int:
+        """The length of the longest row."""
+        return max(map(len, self.rows))
+
+    def operations(self, row: int) -> list[tuple[Operation, int, int]]:
+        """The operations of one row, each with the slot it starts in and the slot before which it has ended."""
+        found = []
+        for slot, cell in enumerate(self.rows[row]):
+            if cell == CONTINUED:
+                operation, start, _ = found.pop()
+                found.append((operation, start, slot + 1))
+            elif cell not in (IDLE, UNMARKED):
+                found.append((Operation.parse(cell, stage=row), slot, slot + 1))
+        return found
+
+
+def read_drawing(text, stages: int | None = None) -> Drawing:
+    """Read a text grid: one line a rank, cells apart by white space; `stages` is how many rows there may be at most.
+
+    Row labels such as `stage 0:`, blank lines, tabs and small letters are read for what they mean. DrawingError otherwise.
+
+    >>> read_drawing("stage 0: F0 . b0").rows
+    (('F0', '.', 'B0'),)
+    """
+    if not isinstance(text, str):
+        raise DrawingError("not-text", f"The drawing is a text, one line a stage; this is a {type(text).__name__}. "
+                           "Write it between triple quotes.")
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines or text.strip() == STUB:
+        raise DrawingError("empty", "The drawing is empty: write one line a stage, such as `F0 F1 .`, stage 0 first.")
+    if stages is not None and len(lines) > stages:
+        first = (_LABEL.sub("", lines[stages]).split() or [""])[0]
+        raise DrawingError("rows", f"There are {len(lines)} rows, but only {stages} stages: row {stages} "
+                           f"(it begins with `{first}`) belongs to no stage. Rows are counted from 0; take it out.")
+    rows, notes = [], []
+    for number, line in enumerate(lines):
+        row, row_notes = _read_row(number, line)
+        rows.append(row)
+        notes += row_notes
+    return Drawing(tuple(rows), tuple(notes))
+
+
+def _read_row(number, line):
+    body = _LABEL.sub("", line)
+    cells, notes = [], []
+    for written in re.split(r"[\s,|]+", body.strip(" \t,|")):
+        cell = written.upper()
+        if cell == CONTINUED and (not cells or cells[-1] in (IDLE, UNMARKED)):
+            raise DrawingError("token", f"Row {number}, slot {len(cells)}: `~` says that the operation on its left "
+                               "goes on, but there is none. Write `.` for an idle cell.")
+        if cell not in (IDLE, CONTINUED, UNMARKED) and not _READABLE.fullmatch(cell):
+            raise DrawingError("token", f"Row {number}, slot {len(cells)}: `{_short(written)}` is not a cell. Write F and a "
+                               "micro-batch (`F0`), B and a micro-batch (`B0`), or `.` for idle, with a space between cells.")
+        if cell != written:
+            notes.append(("lower-case", f"Row {number}: `{written}` was read as `{cell}`; tokens are written in capitals."))
+        cells.append(cell)
+    if "\t" in body.strip():
+        before = body.strip().split("\t")[0].split()[-1]
+        notes.append(("tab", f"Row {number}: the tab after `{before}` was read as one gap between two cells, "
+                      "however wide it looks. Spaces show what is counted."))
+    return tuple(cells), notes
+
+
+def _short(token, limit=20):
+    return token if len(token) <= limit else token[:limit] + "…"

@@ -1,0 +1,187 @@
+"""Every fault of a schedule or a timeline, each with its place and its reason: happens-before, checked once for all."""
+
+from dataclasses import dataclass
+from numbers import Integral
+
+from course.graph import NONE, WIDTH, B, F, Graph, I, W, graph
+from course.schedule import Schedule
+from course.timeline import Timeline
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One fault. `position` is the index in the rank's order, None where an operation is missing.
+
+    Codes: unknown, repeated, wrong-rank, missing, whole-beside-split, order, deadlock; for times too-early, overlap.
+    """
+
+    code: str
+    rank: int
+    position: int | None
+    message: str
+
+
+def violations(subject: Schedule | Timeline) -> list[Violation]:
+    """Every fault of a schedule (completeness, order, deadlock) or of a timeline (completeness, starts, overlap)."""
+    schedule = subject.schedule if isinstance(subject, Timeline) else subject
+    plan = graph(schedule)
+    found = _content(schedule, plan)
+    if isinstance(subject, Timeline):
+        return found + _starts(subject, plan) + _overlaps(subject)
+    if len(execution_order(plan)) < sum(map(len, plan.orders)):
+        found += _order(schedule, plan)
+    return found
+
+
+def execution_order(plan: Graph) -> list[int]:
+    """Codes in an order in which they can run; shorter than the plan where it deadlocks. What is missing holds nobody up."""
+    done = bytearray(rank == NONE for rank in plan.rank_of)
+    own, other, rank_of, ran, pointers = plan.own, plan.other, plan.rank_of, [], [0] * len(plan.orders)
+    waiting = {}  # code -> the ranks that wait for it
+    ready = list(reversed(range(len(plan.orders))))
+    while ready:
+        rank = ready.pop()
+        order = plan.orders[rank]
+        for index in range(pointers[rank], len(order)):
+            code = order[index]
+            need = own[code]
+            if need == NONE or done[need]:
+                need = other[code]
+                if need == NONE or done[need]:
+                    done[code] = 1
+                    ran.append(code)
+                    if code in waiting:
+                        ready += waiting.pop(code)
+                    continue
+            waiting.setdefault(need, []).append(rank)
+            pointers[rank] = index
+            break
+        else:
+            pointers[rank] = len(order)
+    return ran
+
+
+def _place(schedule, rank):
+    return f"{'stage' if schedule.rank_is_stage else 'rank'} {rank}"
+
+
+def _content(schedule, plan):
+    """What is there that should not be, and what should be and is not."""
+    found, stages, micro_batches = [], schedule.stages, schedule.micro_batches
+
+    def add(code, rank, position, text):
+        found.append(Violation(code, rank, position, text))
+
+    for rank, position in plan.unknown:
+        operation = schedule.ranks[rank][position]
+        add("unknown", rank, position, f"{operation} on {_place(schedule, rank)} does not exist: stages are "
+            f"0 to {stages - 1}, micro-batches 0 to {micro_batches - 1}, kinds F, B, I, W")
+    for rank, position in plan.repeated:
+        operation = schedule.ranks[rank][position]
+        add("repeated", rank, position,
+            f"{schedule.label(operation)} is there more than once, again on {_place(schedule, rank)}")
+    homes = schedule.stage_to_rank
+    unit_width = micro_batches * WIDTH
+    for rank, order in enumerate(plan.orders):
+        for code in order:
+            if homes[code // unit_width] != rank:
+                operation = plan.operation(code)
+                add("wrong-rank", rank, plan.position_of[code], f"{operation} is on {_place(schedule, rank)}, "
+                    f"but stage {operation.stage} lives on {_place(schedule, homes[operation.stage])}")
+    rank_of = plan.rank_of
+    for base in range(0, len(rank_of), WIDTH):
+        forward, whole, input_grad, weight_grad = (rank != NONE for rank in rank_of[base:base + WIDTH])
+        if forward and whole and not (input_grad or weight_grad):
+            continue
+        rank = homes[base // unit_width]
+        if whole and (input_grad or weight_grad):
+            extra = base + (I if input_grad else W)
+            add("whole-beside-split", rank_of[extra], plan.position_of[extra],
+                f"{schedule.label(plan.operation(base + B))} is a whole backward, so {schedule.label(plan.operation(extra))} "
+                "would do a part of it twice: keep B, or I and W")
+        missing = [] if forward else [F]
+        if not whole:
+            missing += [B] if not (input_grad or weight_grad) else [I] if not input_grad else [] if weight_grad else [W]
+        for kind in missing:
+            add("missing", rank, None,
+                f"{schedule.label(plan.operation(base + kind))} is missing on {_place(schedule, rank)}")
+    return found
+
+
+def _needs(plan, code):
+    return [need for need in (plan.own[code], plan.other[code]) if need != NONE and plan.rank_of[need] != NONE]
+
+
+def _order(schedule, plan):
+    """Operations that come before what they need on their own rank; then, with those mended, the deadlocks left."""
+    found, own, other = [], list(plan.own), list(plan.other)
+    for rank, order in enumerate(plan.orders):
+        for code in order:
+            for needs in (own, other):
+                need = needs[code]
+                if need != NONE and plan.rank_of[need] == rank and plan.position_of[need] > plan.position_of[code]:
+                    needs[code] = NONE
+                    found.append(Violation("order", rank, plan.position_of[code],
+                                           f"{_name(schedule, plan, code)} comes before {_name(schedule, plan, need)}, "
+                                           f"which it needs, on {_place(schedule, rank)}"))
+    mended = Graph(plan.orders, plan.rank_of, plan.position_of, own, other, [], [], plan.micro_batches)
+    return found + _deadlocks(schedule, mended)
+
+
+def _deadlocks(schedule, plan):
+    done = set(execution_order(plan))
+    stuck = {rank: next(code for code in order if code not in done)
+             for rank, order in enumerate(plan.orders) if not done.issuperset(order)}
+    found, visited = [], set()
+    for first in stuck:
+        path, rank = [], first
+        while rank not in visited:
+            visited.add(rank)
+            path.append(rank)
+            wanted = next(need for need in _needs(plan, stuck[rank]) if need not in done)
+            rank = plan.rank_of[wanted]
+        if rank in path:
+            cycle = path[path.index(rank):]
+            waits = [next(need for need in _needs(plan, stuck[member]) if need not in done) for member in cycle]
+            links = "; ".join(f"{_place(schedule, member)} is at {_name(schedule, plan, stuck[member])} and waits for "
+                              f"{_name(schedule, plan, wanted)} of {_place(schedule, plan.rank_of[wanted])}"
+                              for member, wanted in zip(cycle, waits, strict=True))
+            found.append(Violation("deadlock", cycle[0], plan.position_of[stuck[cycle[0]]], f"deadlock: {links}"))
+    return found
+
+
+def _name(schedule, plan, code):
+    return schedule.label(plan.operation(code))
+
+
+def _starts(timeline, plan):
+    """Operations that start before what they need has ended."""
+    schedule, found = timeline.schedule, []
+    unit = "slot" if isinstance(timeline.makespan, Integral) else "time"
+    for rank, order in enumerate(plan.orders):
+        for code in order:
+            position = plan.position_of[code]
+            start = timeline.starts[rank][position]
+            for need in _needs(plan, code):
+                end = timeline.ends[plan.rank_of[need]][plan.position_of[need]]
+                if end > start:
+                    found.append(Violation(
+                        "too-early", rank, position,
+                        f"{_name(schedule, plan, code)} on {_place(schedule, rank)} starts at {unit} {start}, but needs "
+                        f"{_name(schedule, plan, need)} of {_place(schedule, plan.rank_of[need])}, "
+                        f"which ends at {unit} {end}"))
+    return found
+
+
+def _overlaps(timeline):
+    """Operations that start before the one before them on the same rank has ended."""
+    found, schedule = [], timeline.schedule
+    for rank, operations in enumerate(schedule.ranks):
+        starts, ends = timeline.starts[rank], timeline.ends[rank]
+        for position in range(1, len(operations)):
+            if starts[position] < ends[position - 1]:
+                found.append(Violation("overlap", rank, position,
+                                       f"{schedule.label(operations[position])} on {_place(schedule, rank)} starts at "
+                                       f"{starts[position]}, while {schedule.label(operations[position - 1])} runs "
+                                       f"until {ends[position - 1]}"))
+    return found

@@ -1,0 +1,10 @@
+"""The known schedules, one file each, and SCHEDULES, the table of them: a new one is a function and a line here."""
+
+from course.schedules.entry import Entry
+from course.schedules.gpipe import GPIPE, gpipe
+from course.schedules.interleaved_1f1b import INTERLEAVED_1F1B, interleaved_1f1b
+from course.schedules.one_f_one_b import ONE_F_ONE_B, one_f_one_b
+
+SCHEDULES: dict[str, Entry] = {entry.name: entry for entry in (GPIPE, ONE_F_ONE_B, INTERLEAVED_1F1B)}
+
+__all__ = ["SCHEDULES", "Entry", "gpipe", "interleaved_1f1b", "one_f_one_b"]
