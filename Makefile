@@ -1,0 +1,58 @@
+# Set-up and daily commands. `make` alone lists them.
+
+PYTHON ?= python3
+# PyTorch's own index of CPU builds, used only while torch is not yet in .venv.
+# TORCH_INDEX= leaves pip as it is configured; TORCH_INDEX=cuda takes the default build.
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+LAB_FLAGS ?=
+# make test TESTS=tests/test_schedule.py ARGS="-k gpipe" runs only these, without the linters
+TESTS ?=
+ARGS ?=
+STRICT ?=
+export STRICT
+
+VENV := .venv
+BIN := $(VENV)/bin
+START := notebooks/pipeline_parallelism/0_start_here.ipynb
+SETUP := pyproject.toml tools/environment.py tools/labconfig/pipeline-parallelism.json
+
+.PHONY: help lab test notebooks lint clean
+
+help:
+	@echo "make lab         set up .venv and open JupyterLab at the first notebook (LAB_FLAGS=\"--no-browser --port 9999\")"
+	@echo "make test        set up .venv and run all that this machine can (STRICT=1: what is left out fails)"
+	@echo "make notebooks   generate the notebooks from solutions/pipeline_parallelism/*.py"
+	@echo "make lint        ruff, the import contract, stale notebooks"
+	@echo "make clean       delete .venv and caches; your notebooks stay"
+	@echo "settings: PYTHON=$(PYTHON) TORCH_INDEX=$(TORCH_INDEX)"
+
+# a stamp says that the environment was completed for this pyproject.toml; .dev is .lab and more
+$(VENV)/.lab: $(SETUP)
+	@command -v $(PYTHON) >/dev/null || { echo "no $(PYTHON) here; this course needs Python 3.11 or newer: make lab PYTHON=..."; exit 1; }
+	@$(PYTHON) -m tools.environment $(VENV) --torch-index "$(TORCH_INDEX)"
+	@touch $@
+
+$(VENV)/.dev: $(SETUP)
+	@command -v $(PYTHON) >/dev/null || { echo "no $(PYTHON) here; this course needs Python 3.11 or newer: make test PYTHON=..."; exit 1; }
+	@$(PYTHON) -m tools.environment $(VENV) --dev --torch-index "$(TORCH_INDEX)"
+	@touch $(VENV)/.lab $@
+
+# nbgrader calls `alembic` by its bare name, so .venv's programs must be on PATH
+lab: $(VENV)/.lab
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter lab --ServerApp.root_dir="$(CURDIR)" $(LAB_FLAGS) "$(START)"
+
+test: $(VENV)/.dev $(if $(TESTS),,lint)
+	@$(BIN)/python -m pytest $(ARGS) $(TESTS)
+
+lint: $(VENV)/.dev
+	@echo "ruff"; $(BIN)/ruff check
+	@echo "import contract"; $(BIN)/lint-imports
+	@echo "notebooks against their sources"; $(BIN)/python -m tools.notebooks --check
+
+notebooks: $(VENV)/.dev
+	@$(BIN)/python -m tools.notebooks
+
+clean:
+	@rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@find course autograder tools tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	@echo "deleted .venv and caches"

@@ -1,0 +1,1 @@
+"""Grading: what an instructor's machine needs beside the course itself."""

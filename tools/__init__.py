@@ -1,0 +1,1 @@
+"""What builds and sets up the course; nothing here is installed."""
