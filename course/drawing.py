@@ -21,7 +21,10 @@ class DrawingError(ValueError):
 
 @dataclass(frozen=True)
 class Drawing:
-    """The cells of a drawing, a row a rank: tokens in capitals, `.`, `~` or `?`; notes say what was read leniently."""
+    """The cells of a drawing, a row a rank: tokens in capitals, `.`, `~` or `?`.
+
+    `notes` are (code, text) pairs that say what was read leniently, one a kind.
+    """
 
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[tuple[str, str], ...] = ()
@@ -61,12 +64,18 @@ def read_drawing(text, stages: int | None = None) -> Drawing:
         first = (_LABEL.sub("", lines[stages]).split() or [""])[0]
         raise DrawingError("rows", f"There are {len(lines)} rows, but only {stages} stages: row {stages} "
                            f"(it begins with `{first}`) belongs to no stage. Rows are counted from 0; take it out.")
-    rows, notes = [], []
+    rows, notes = [], {}
     for number, line in enumerate(lines):
         row, row_notes = _read_row(number, line)
         rows.append(row)
-        notes += row_notes
-    return Drawing(tuple(rows), tuple(notes))
+        for code, note in row_notes:
+            notes.setdefault(code, []).append(note)
+    return Drawing(tuple(rows), tuple((code, _first_of(texts)) for code, texts in notes.items()))
+
+
+def _first_of(texts):
+    more = f" (So were {len(texts) - 1} more like it.)" if len(texts) > 1 else ""
+    return texts[0] + more
 
 
 def _read_row(number, line):

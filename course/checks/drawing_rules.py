@@ -1,0 +1,149 @@
+"""Reading and judging a drawn diagram: what is not there, what starts too early and why, what could be earlier."""
+
+from dataclasses import dataclass, replace
+
+from course.checks.outcome import Message, unreadable
+from course.drawing import CONTINUED, UNMARKED, Drawing, DrawingError, read_drawing
+from course.legality import Violation
+from course.schedule import Operation
+from course.timeline import Timeline
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A drawing that could be read: its timeline, its cells, and what was read leniently."""
+
+    timeline: Timeline
+    drawing: Drawing
+    notes: tuple[Message, ...]
+
+    @property
+    def short_content_rows(self) -> list[int]:
+        """Stages below the last row written."""
+        return list(range(len(self.drawing.rows), self.timeline.schedule.stages))
+
+    @property
+    def long_operations(self) -> bool:
+        """Whether an operation was drawn longer than its one slot."""
+        return any(CONTINUED in row for row in self.drawing.rows)
+
+    def unmarked(self, slots: int) -> list[tuple[int, int]]:
+        """(stage, how many) for the rows in which cells up to `slots` hold neither an operation nor `.`."""
+        counts = [(row, max(0, slots - len(cells)) + cells.count(UNMARKED)) for row, cells in enumerate(self.drawing.rows)]
+        return [(row, count) for row, count in counts if count]
+
+
+def read_answer(text, name: str, stages: int, micro_batches: int) -> Reading | Message:
+    """Read a learner's drawing; micro-batches counted from 1 are shifted when all of them are. A Message when unreadable."""
+    trouble = unreadable(text, name, f"Draw {stages} rows in the cell above, with the editor or by hand, and run it.")
+    if trouble:
+        return trouble
+    try:
+        drawing = read_drawing(text, stages)
+    except DrawingError as error:
+        return Message(f"drawing-{error.code}", str(error))
+    notes = [Message(code, text, good=True) for code, text in drawing.notes]
+    rows = [drawing.operations(row) for row in range(len(drawing.rows))]
+    numbers = {operation.micro_batch for row in rows for operation, _, _ in row}
+    if numbers and min(numbers) >= 1 and max(numbers) == micro_batches:
+        drawing = replace(drawing, rows=tuple(tuple(map(_one_less, row)) for row in drawing.rows))
+        notes.append(Message("numbered-from-one", f"Your micro-batches are counted from 1 to {micro_batches}: taken as 0 to "
+                             f"{micro_batches - 1}.", good=True))
+    padded = "\n".join(" ".join(row) for row in drawing.rows) + "\n." * (stages - len(drawing.rows))
+    return Reading(Timeline.from_grid(padded, stages, micro_batches), drawing, tuple(notes))
+
+
+def _one_less(cell):
+    try:
+        operation = Operation.parse(cell, stage=0)
+    except ValueError:
+        return cell
+    return f"{cell[:cell.index(operation.kind)]}{operation.kind}{operation.micro_batch - 1}"
+
+
+def explain_faults(reading: Reading, faults: list[Violation], most: int = 3) -> list[Message]:
+    """One message for each kind of fault, the earliest places first, each with its reason."""
+    timeline = reading.timeline
+    messages = _missing(reading, [fault for fault in faults if fault.code == "missing"])
+    for code, advice in (("repeated", "Each operation takes one slot and runs once a step."), ("unknown", ""),
+                         ("wrong-rank", "A stage runs only its own operations: rows are stages, stage 0 first."),
+                         ("whole-beside-split", "Here a backward is one operation, B.")):
+        found = [fault for fault in faults if fault.code == code]
+        messages += [Message(code, f"{_at(timeline, fault)}: {fault.message}. {advice}".rstrip()) for fault in found[:most]]
+    if reading.long_operations:
+        messages.append(Message("long-operation", "`~` makes an operation longer than a slot; here forward and backward "
+                                "take one slot each."))
+    early = sorted((fault for fault in faults if fault.code == "too-early"),
+                   key=lambda fault: (timeline.starts[fault.rank][fault.position], fault.rank))
+    if _backwards_run_forwards(timeline, early):
+        messages.append(Message("backward-direction", "Your backwards go from stage 0 to the last stage. The loss is on the "
+                                "last stage: gradients start there and travel back, stage by stage, to stage 0."))
+    messages += [_early_message(timeline, fault) for fault in early[:most]]
+    if len(early) > most:
+        messages.append(Message("more-too-early", f"And {len(early) - most} more operations start too early; all are marked "
+                                "in the drawing."))
+    return messages
+
+
+def _missing(reading, faults):
+    messages = []
+    for rank in sorted({fault.rank for fault in faults}):
+        names = [fault.message.split()[0] for fault in faults if fault.rank == rank]
+        if rank in reading.short_content_rows:
+            messages.append(Message("row-missing", f"Stage {rank} has no row yet: write one line for each stage."))
+        else:
+            messages.append(Message("missing", f"Stage {rank}, not drawn yet: {', '.join(names)}."))
+    return messages
+
+
+def _at(timeline, fault):
+    return f"Stage {fault.rank}, slot {timeline.starts[fault.rank][fault.position]}"
+
+
+def _culprits(timeline, fault):
+    """The faulty operation, and what it needs that ends after it starts."""
+    operation = timeline.schedule.ranks[fault.rank][fault.position]
+    start = timeline.starts[fault.rank][fault.position]
+    ends = {span.operation: span.end for span in timeline.spans}
+    return operation, start, [need for need in timeline.schedule.needs(operation) if ends.get(need, 0) > start]
+
+
+def _early_message(timeline, fault):
+    operation, start, late = _culprits(timeline, fault)
+    need = next(need for need in late if f"needs {timeline.schedule.label(need)} of stage {need.stage}," in fault.message)
+    if operation.kind == "F":
+        code, reason = "forward-too-early", "A forward needs the activation that the stage before sends."
+    elif need.stage == operation.stage:
+        code, reason = "before-own-forward", "A backward needs what its own forward has saved."
+    else:
+        code, reason = "backward-too-early", "A backward needs the gradient that the stage after sends."
+    if any(span.operation == need and span.start == start for span in timeline.spans):
+        reason += " The same slot is too early: a result is there when its slot ends."
+    return Message(code, f"{fault.message[0].upper()}{fault.message[1:]}. {reason}")
+
+
+def _backwards_run_forwards(timeline, early):
+    """Whether the drawing sends the backwards from the first stage to the last."""
+    starts = {(s.operation.stage, s.operation.micro_batch): s.start for s in timeline.spans if s.operation.kind == "B"}
+    pairs = [(start, starts[stage + 1, micro_batch]) for (stage, micro_batch), start in starts.items()
+             if (stage + 1, micro_batch) in starts]
+    return bool(pairs) and bool(early) and all(one < two for one, two in pairs)
+
+
+def first_avoidable_idle(timeline: Timeline, forwards_first: bool) -> tuple[int, int, str]:
+    """(stage, slot, operation) of the first idle cell, slot by slot, in which an operation of that stage could run.
+
+    With `forwards_first` a backward waits for all forwards of its stage, as in GPipe.
+    """
+    ends = {span.operation: span.end for span in timeline.spans}
+    for slot in range(timeline.makespan):
+        for rank, row in enumerate(timeline.schedule.ranks):
+            if any(start <= slot < end for start, end in zip(timeline.starts[rank], timeline.ends[rank], strict=True)):
+                continue
+            later = [op for op, start in zip(row, timeline.starts[rank], strict=True) if start > slot]
+            kinds = {op.kind for op in later}
+            for operation in later:
+                waits = forwards_first and operation.kind == "B" and "F" in kinds
+                if not waits and all(ends[need] <= slot for need in timeline.schedule.needs(operation)):
+                    return rank, slot, operation.short
+    raise ValueError("no idle cell of this drawing can be avoided")

@@ -1,0 +1,281 @@
+"""Notebook 1: the GPipe diagram of 4 stages and 4 micro-batches, its bubbles, and three drawings with an error."""
+
+from fractions import Fraction
+
+from course.checks.drawing_rules import Reading, first_avoidable_idle, read_answer
+from course.checks.drawing_rules import explain_faults as explain
+from course.checks.outcome import Message, Outcome, Step, is_number, near, unreadable
+from course.formulas import bubble_fraction, idle_slots, total_slots
+from course.legality import violations
+from course.recognition import recognize
+from course.timeline import Timeline
+
+STAGES = MICRO_BATCHES = 4
+SLOTS = total_slots(STAGES, MICRO_BATCHES)
+IDLE = idle_slots(STAGES)
+
+DRAWINGS = {
+    "a": "F0 F1 F2 .  .  .  .  B0 B1 B2\n.  F0 F1 F2 .  B0 .  B1 B2 .\n.  .  F0 F1 F2 B0 B1 B2 .  .",
+    "b": "F0 F1 F2 .  .  .  .  B0 B1 B2\n.  F0 F2 F1 .  .  B0 B1 B2 .\n.  .  F0 F2 F1 B0 B1 B2 .  .",
+    "c": "F0 F1 F2 .  .  B0 .  B1 .  B2\n.  F0 F1 .  B0 F2 B1 .  B2 .\n.  .  F0 B0 F1 B1 B2 F2 .  .",
+}
+
+
+def drawing(name: str) -> Timeline:
+    """One of the three drawings with an error, 3 stages and 3 micro-batches."""
+    return Timeline.from_grid(DRAWINGS[name], stages=3, micro_batches=3)
+
+
+def check_diagram(answer) -> Outcome:
+    """Points for complete (2), legal (3), all forwards first (2), 14 slots (2), idle cells marked (1)."""
+    reading = read_answer(answer.value(), "gpipe_diagram", STAGES, MICRO_BATCHES)
+    if isinstance(reading, Message):
+        return Outcome(_steps(), (reading,))
+    timeline, messages = reading.timeline, list(reading.notes)
+    faults = violations(timeline)
+    content = [fault for fault in faults if fault.code not in ("too-early", "overlap")]
+    rows_complete = STAGES - len({fault.rank for fault in content})
+    complete = not content
+    legal = complete and not faults and not reading.long_operations
+    messages += explain(reading, faults)
+    ordered = complete and all(_forwards_first(row) for row in timeline.schedule.ranks)
+    if legal:
+        messages.append(Message("legal", "Every operation starts after what it needs has ended.", good=True))
+    if complete and not ordered:
+        messages.append(_order_message(timeline))
+    in_time = legal and timeline.makespan <= SLOTS
+    if legal and not in_time:
+        rank, slot, waiting = first_avoidable_idle(timeline, forwards_first=ordered)
+        messages.append(Message("too-long", f"The step ends at slot {timeline.makespan}; it can end earlier. The first "
+                                f"avoidable idle cell is slot {slot} on stage {rank}: {waiting} could run there."))
+    unmarked = reading.unmarked(max(SLOTS, timeline.makespan)) if complete else []
+    if unmarked:
+        row, count = unmarked[0]
+        messages.append(Message("not-marked", f"{sum(n for _, n in unmarked)} idle cells are not marked yet, the first on "
+                                f"stage {row} ({count} there): write `.` in each, to the end of the step."))
+    if legal and ordered and in_time and not unmarked:
+        messages.append(Message("right", _praise(timeline), good=True))
+    steps = _steps(rows_complete / STAGES, legal, ordered, in_time, complete and not unmarked)
+    return Outcome(steps, tuple(messages), timeline, tuple((f.rank, f.position) for f in faults if f.position is not None))
+
+
+def _steps(complete=0.0, legal=False, ordered=False, in_time=False, marked=False):
+    return (Step("every operation once, on its stage", 2, complete), Step("nothing starts too early", 3, legal),
+            Step("all forwards, then all backwards, on each stage", 2, ordered),
+            Step("as short as it can be", 2, in_time), Step("every idle cell marked", 1, marked))
+
+
+def _forwards_first(row):
+    return "".join(operation.kind for operation in row) == "F" * MICRO_BATCHES + "B" * MICRO_BATCHES
+
+
+def _order_message(timeline):
+    if recognize(timeline.schedule) == "1f1b":
+        return Message("is-1f1b", "This is legal and it is 1F1B, not GPipe: the next notebook is about it. GPipe runs all "
+                       "forwards of a stage before its first backward.")
+    for rank, row in enumerate(timeline.schedule.ranks):
+        kinds = [operation.kind for operation in row]
+        if "F" in kinds[kinds.index("B"):]:
+            first = row[kinds.index("B")]
+            later = next(op for op in row[kinds.index("B"):] if op.kind == "F")
+            return Message("not-gpipe-order", f"On stage {rank}, {first.short} comes before {later.short}: GPipe runs "
+                           "all forwards of a stage before its first backward.")
+    raise AssertionError("called only where a backward precedes a forward")
+
+
+def _praise(timeline):
+    orders = [operation.micro_batch for operation in timeline.schedule.ranks[0] if operation.kind == "B"]
+    forward = [operation.micro_batch for operation in timeline.schedule.ranks[0] if operation.kind == "F"]
+    if orders == forward[::-1]:
+        return ("A GPipe step, backwards last in, first out. First in, first out is as good: GPipe fixes no order of "
+                "the backwards.")
+    if orders == forward:
+        return "A GPipe step, backwards first in, first out. Last in, first out would be as good."
+    return "A GPipe step, with the backwards in an order of your own: GPipe fixes none."
+
+
+def check_bubbles(per_stage, fraction) -> Outcome:
+    """Points for the idle cells of each stage (half a point a stage) and for the bubble fraction (2)."""
+    counts, messages = per_stage.value(), []
+    trouble = unreadable(counts, "bubbles_per_stage", "It is a list of 4 whole numbers, stage 0 first.")
+    right = [False] * STAGES
+    if trouble:
+        messages.append(trouble)
+    elif not isinstance(counts, list) or len(counts) != STAGES or not all(map(is_number, counts)):
+        messages.append(Message("not-a-list", f"`bubbles_per_stage` is a list of {STAGES} numbers, one a stage, stage 0 "
+                                f"first; found {_show(counts)}."))
+    else:
+        right = [count == IDLE for count in counts]
+        messages.append(_bubbles_message(counts))
+    value = fraction.value()
+    trouble = unreadable(value, "bubble_fraction_4_4", "It is idle cells over all cells, such as 1/2.")
+    found = trouble or _fraction_message(value)
+    messages.append(found)
+    return Outcome((Step("idle cells of each stage", 2, Fraction(sum(right), STAGES)),
+                    Step("bubble fraction", 2, found.good)), tuple(messages))
+
+
+def _bubbles_message(counts):
+    middle = [2 * (STAGES - 1 - stage) for stage in range(STAGES)]
+    outside = [2 * stage for stage in range(STAGES)]
+    if counts == [IDLE] * STAGES:
+        return Message("bubbles-right", f"{IDLE} idle cells on every stage, {IDLE * STAGES} of {SLOTS * STAGES} in all.",
+                       good=True)
+    if counts == middle:
+        return Message("only-middle", "This counts the gap between forwards and backwards only. The bubble is also the wait "
+                       "before a stage's first operation (fill) and after its last (drain).")
+    if counts == outside:
+        return Message("only-ends", "This counts fill and drain only. A stage is also idle between its last forward and "
+                       "its first backward.")
+    if counts == [stage for stage in range(STAGES)] or counts == [STAGES - 1 - stage for stage in range(STAGES)]:
+        return Message("one-phase", "This counts the idle cells of one phase only. Count every cell without an operation, "
+                       "from slot 0 to the end of the step, on each stage.")
+    if counts == [SLOTS - IDLE] * STAGES:
+        return Message("busy-cells", "This is the number of busy cells. The bubble is what is left of each row.")
+    wrong = next(stage for stage in range(STAGES) if counts[stage] != IDLE)
+    return Message("bubbles-wrong", f"Stage {wrong}: found {counts[wrong]}. Count the `.` cells of its row in your diagram, "
+                   "from slot 0 to the end of stage 0's last backward.")
+
+
+def _fraction_message(value):
+    right = bubble_fraction(STAGES, MICRO_BATCHES)
+    if not is_number(value):
+        return Message("not-a-number", f"`bubble_fraction_4_4` is a number between 0 and 1; found {_show(value)}. "
+                       "Write it without quotes.")
+    if near(value, right):
+        return Message("fraction-right", "Idle over total: what GPipe's paper calls the bubble.", good=True)
+    if near(value, 1 - right):
+        return Message("useful-share", "This is the useful share, busy over total. The bubble is the rest.")
+    if near(value, 100 * right, 0.2):
+        return Message("percent", "This is in percent. A fraction is asked for: divide by 100.")
+    if near(value, Fraction(3, 4)):
+        return Message("over-other", "3/4 is not idle over total. Total is every cell of the drawing, rows times slots, "
+                       "the idle ones included. (With as many stages as micro-batches, several slips give 3/4.)")
+    if near(value, Fraction(3, 8)):
+        return Message("off-by-one", "The total is one slot short somewhere: count the columns of your drawing again, for "
+                       "forwards and backwards.")
+    if value == IDLE or value == IDLE * STAGES:
+        return Message("a-count", "This is a number of idle cells. The fraction is that number over the number of all cells.")
+    return Message("fraction-wrong", f"Found {_show(value)}. Divide the idle cells of your diagram by all its cells, busy "
+                   "and idle, of all stages from slot 0 to the end.")
+
+
+def check_backward_twice(slots, fraction) -> Outcome:
+    """Points for the length of the step (1) and its bubble fraction (1) when a backward takes two slots."""
+    return Outcome(*zip(*(
+        _number_step("length of the step", slots.value(), "slots_when_backward_takes_two", _slots_message),
+        _number_step("bubble fraction", fraction.value(), "fraction_when_backward_takes_two", _twice_fraction_message),
+    ), strict=True))
+
+
+def _number_step(step, value, name, judge):
+    found = unreadable(value, name, "It is a number.")
+    if not found and not is_number(value):
+        found = Message("not-a-number", f"`{name}` is a number; found {_show(value)}. Write it without quotes.")
+    found = found or judge(value)
+    return Step(step, 1, found.good), found
+
+
+def _slots_message(value):
+    right = total_slots(STAGES, MICRO_BATCHES, backward=2)
+    if value == right:
+        return Message("slots-right", "Every stage still waits for the others as before, each wait in proportion.", good=True)
+    if value == SLOTS:
+        return Message("unchanged", f"{SLOTS} is the length with a backward of one slot; here the backwards take twice as long.")
+    if value == 2 * SLOTS:
+        return Message("all-doubled", "This doubles the forwards as well. Only the backwards take two slots.")
+    if value == SLOTS + MICRO_BATCHES:
+        return Message("fill-forgotten", "This lengthens one stage's own backwards. The first backward also has to pass "
+                       "through the other stages, and takes two slots on each.")
+    if value == 3 * MICRO_BATCHES:
+        return Message("no-bubble", "This is one stage's work alone, without the time in which it waits.")
+    return Message("slots-wrong", f"Found {_show(value)}. Redraw the last stage's and then stage 0's row with backwards two "
+                   "cells wide, and count the columns.")
+
+
+def _twice_fraction_message(value):
+    right = bubble_fraction(STAGES, MICRO_BATCHES)
+    if near(value, right):
+        return Message("fraction-same", "The same fraction as before: idle and busy time grow alike.", good=True)
+    if near(value, 1 - right):
+        return Message("useful-share", "This is the useful share, busy over total. The bubble is the rest.")
+    if near(value, 100 * right, 0.2):
+        return Message("percent", "This is in percent. A fraction is asked for: divide by 100.")
+    if near(value, Fraction(IDLE, total_slots(STAGES, MICRO_BATCHES, backward=2))):
+        return Message("idle-unchanged", f"This keeps {IDLE} idle slots a stage. A stage now waits for backwards that take "
+                       "twice as long, so its idle time grows too.")
+    return Message("fraction-wrong", f"Found {_show(value)}. Count idle and busy slots of one stage in the longer drawing.")
+
+
+def check_spot_the_error(answer) -> Outcome:
+    """Points for each of the three drawings (1) and for all three together (1)."""
+    given = answer.value()
+    names = tuple(DRAWINGS)
+    wanted = 'It is a dict such as {"a": ("F0", 1), "b": ..., "c": ...}: token and stage.'
+    trouble = unreadable(given, "illegal_operations", wanted)
+    if not trouble and not isinstance(given, dict):
+        trouble = Message("not-a-dict", f"`illegal_operations` is a {type(given).__name__}. {wanted}")
+    if trouble:
+        return Outcome(tuple(Step(f"drawing {name}", 1, 0) for name in names) + (Step("all three", 1, 0),), (trouble,))
+    given = {str(key).strip().lower(): value for key, value in given.items()}
+    pairs = {name: _pair(given.get(name)) for name in names}
+    truth = {name: _illegal(name) for name in names}
+    shifted = all(pair == (token, stage + 1) for pair, (token, stage) in zip(pairs.values(), truth.values(), strict=True))
+    right = {name: shifted or pairs[name] == truth[name] for name in names}
+    messages = [_spot_message(name, given.get(name), pairs[name], right[name]) for name in names]
+    if shifted:
+        messages.append(Message("stages-from-one", "Your stages are counted from 1, consistently: taken as such.", good=True))
+    extra = sorted(set(given) - set(names))
+    if extra:
+        messages.append(Message("unknown-key", f"There is no drawing {extra[0]!r}: the keys are a, b and c."))
+    return Outcome(tuple(Step(f"drawing {name}", 1, right[name]) for name in names)
+                   + (Step("all three", 1, all(right.values())),), tuple(messages))
+
+
+def _illegal(name):
+    (fault,) = violations(drawing(name))
+    return drawing(name).schedule.ranks[fault.rank][fault.position].short, fault.rank
+
+
+def _pair(value):
+    """(token, stage) from a pair in either order, with the stage as a number or its text; None when it is no pair."""
+    if not isinstance(value, list) or len(value) != 2:
+        return None
+    token, stage = value if not is_number(value[0]) else value[::-1]
+    if isinstance(stage, str) and stage.lower().removeprefix("stage").strip().isdecimal():
+        stage = int(stage.lower().removeprefix("stage"))
+    if not isinstance(token, str) or not is_number(stage):
+        return None
+    return token.strip().upper(), stage
+
+
+def _spot_message(name, given, pair, right):
+    if given is None or given == "...":
+        return Message("unanswered", f"Drawing {name} is not answered yet.")
+    if pair is None:
+        return Message("not-a-pair", f"Drawing {name}: a pair of token and stage is asked for, such as (\"F0\", 1); "
+                       f"found {_show(given)}.")
+    token, stage = pair
+    timeline = drawing(name)
+    if right:
+        return Message("spotted", f"Drawing {name}: {violations(timeline)[0].message}.", good=True)
+    spans = {(span.operation.short, span.rank): span for span in timeline.spans}
+    if (token, stage) not in spans:
+        return Message("not-there", f"Drawing {name}: there is no {token} on stage {stage} in it. Stages are 0, 1 and 2 from "
+                       "the top.")
+    (fault,) = violations(timeline)
+    culprit = timeline.schedule.ranks[fault.rank][fault.position]
+    operation = spans[token, stage].operation
+    if operation in timeline.schedule.needs(culprit):
+        return Message("the-needed-one", f"Drawing {name}: {token} on stage {stage} is in time: everything it needs has "
+                       "ended. But something that needs it does not wait for it: that one is asked for.")
+    needs = timeline.schedule.needs(operation)
+    reason = "it needs nothing" if not needs else "it starts after " + " and ".join(
+        f"{need.short} of stage {need.stage} (ends at slot {spans[need.short, need.stage].end})" for need in needs)
+    return Message("is-legal", f"Drawing {name}: {token} on stage {stage} is legal: {reason}"
+                   + (f", at slot {spans[token, stage].start}." if needs else "."))
+
+
+def _show(value):
+    text = repr(value)
+    return text if len(text) <= 40 else text[:40] + "…"

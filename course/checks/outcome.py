@@ -1,0 +1,65 @@
+"""What a check says: earned steps, messages with codes, and the drawing that the faults are marked in."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import NamedTuple
+
+from course.answers import UNANSWERED, Raised
+from course.timeline import Timeline
+
+
+class Message(NamedTuple):
+    """One thing to say; `code` names its kind in every language, `good` whether it is praise."""
+
+    code: str
+    text: str
+    good: bool = False
+
+
+class Step(NamedTuple):
+    """A documented part of the points: what it is for, what it is worth, whether (or how much of it) was earned."""
+
+    name: str
+    points: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a check: points are the sum of the steps earned."""
+
+    steps: tuple[Step, ...]
+    messages: tuple[Message, ...]
+    drawing: Timeline | None = None
+    marks: tuple[tuple[int, int], ...] = field(default=())
+
+    @property
+    def points(self) -> float:
+        """What was earned, as a plain float."""
+        return float(sum(Fraction(step.points) * Fraction(step.share) for step in self.steps))
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of the messages, in order."""
+        return tuple(message.code for message in self.messages)
+
+
+def unreadable(value, name: str, wanted: str) -> Message | None:
+    """The message for an answer that is not there or could not be taken, None for one that can be looked at."""
+    if isinstance(value, Raised):
+        if value.type == "Refused":
+            return Message("refused", f"`{name}`: {value.text}. {wanted}")
+        return Message("raised", f"`{name}` could not be read: {value.type}: {value.text}. {wanted}")
+    if value is None or isinstance(value, str) and value.strip() == UNANSWERED:
+        return Message("unanswered", f"`{name}` is not answered yet. {wanted}")
+    return None
+
+
+def is_number(value) -> bool:
+    """Whether plain data is a number; True and False are none."""
+    return isinstance(value, int | float | Fraction) and not isinstance(value, bool)
+
+
+def near(value, target, tolerance=0.002) -> bool:
+    """Whether a number is the target, up to the rounding of a value written with two or three digits."""
+    return is_number(value) and abs(value - target) <= tolerance

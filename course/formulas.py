@@ -1,0 +1,90 @@
+"""The closed forms, each with its source: p ranks, m micro-batches, v chunks a rank, F the same on every stage, no latency.
+
+Huang: Huang et al. 2019, GPipe. Narayanan: Narayanan et al. 2021, Megatron-LM (SC21).
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+def bubble_fraction(p: int, m: int, v: int = 1) -> Fraction:
+    """Idle over total time, (p-1)/(v m + p-1): GPipe and 1F1B with v=1, interleaved 1F1B above (Huang 2.3; Narayanan 2.2).
+
+    >>> bubble_fraction(4, 8), bubble_fraction(4, 8, v=2)
+    (Fraction(3, 11), Fraction(3, 19))
+    """
+    return Fraction(p - 1, v * m + p - 1)
+
+
+def bubble_over_ideal(p: int, m: int, v: int = 1) -> Fraction:
+    """Idle over ideal time, (p-1)/(v m), the Megatron paper's definition (Narayanan 2.2)."""
+    return Fraction(p - 1, v * m)
+
+
+def to_fraction_of_total(over_ideal):
+    """Idle over total from idle over ideal: x/(1+x)."""
+    return over_ideal / (1 + over_ideal)
+
+
+def total_slots(p: int, m: int, forward=1, backward=1):
+    """The length of GPipe's and of 1F1B's step, (m+p-1)(F+B), in the unit of F and B (Huang 2.3).
+
+    >>> total_slots(4, 4), total_slots(4, 4, backward=2)
+    (14, 21)
+    """
+    return (m + p - 1) * (forward + backward)
+
+
+def busy_slots(m: int, forward=1, backward=1):
+    """How long each stage works in a step, m(F+B), in the unit of F and B."""
+    return m * (forward + backward)
+
+
+def idle_slots(p: int, forward=1, backward=1):
+    """How long each stage is idle in a step, (p-1)(F+B), whatever m is."""
+    return (p - 1) * (forward + backward)
+
+
+def warm_up_forwards(p: int, m: int, stage: int) -> int:
+    """Forwards that a stage runs before its first F/B pair in 1F1B, min(p-1-stage, m) (Narayanan 2.2.1)."""
+    return min(p - 1 - stage, m)
+
+
+def peak_in_flight(schedule: str, p: int, m: int, stage: int) -> int:
+    """Micro-batches whose activations a stage holds at the worst moment: GPipe m, 1F1B min(m, p-stage) (Narayanan 2.2.1)."""
+    return {"gpipe": m, "1f1b": min(m, p - stage)}[schedule]
+
+
+def micro_batches_needed(p: int, fraction) -> int:
+    """The smallest m with (p-1)/(m+p-1) <= fraction.
+
+    >>> micro_batches_needed(4, Fraction(1, 10)), micro_batches_needed(8, Fraction(1, 10)), micro_batches_needed(1, 0.1)
+    (27, 63, 1)
+    """
+    fraction = Fraction(fraction).limit_denominator(10**9)
+    if not 0 < fraction <= 1:
+        raise ValueError(f"fraction = {float(fraction):g}: a bubble fraction is above 0 and at most 1")
+    return max(1, -((1 - p) * (1 - fraction) // fraction))
+
+
+@dataclass(frozen=True)
+class PPConfig:
+    """One pipeline configuration; global batch = micro-batches x micro-batch size x dp."""
+
+    pp: int
+    micro_batches: int
+    micro_batch_size: int
+    dp: int = 1
+    tp: int = 1
+
+    def global_batch(self) -> int:
+        """Samples in one step, over all replicas.
+
+        >>> PPConfig(4, 32, 1).global_batch()
+        32
+        """
+        return self.micro_batches * self.micro_batch_size * self.dp
+
+    def bubble(self) -> Fraction:
+        """Idle over total time of GPipe or 1F1B at this size."""
+        return bubble_fraction(self.pp, self.micro_batches)

@@ -1,0 +1,81 @@
+"""Plain data as JSON and back, for answers that cross a process border; reading trusts nothing."""
+
+import json
+import math
+from fractions import Fraction
+
+from course.answers import MAX_BITS, MAX_DEPTH, MAX_ITEMS, Raised
+
+
+class WireError(ValueError):
+    """A frame that is no plain data."""
+
+
+def to_wire(value) -> str:
+    """Plain data (or Raised) as JSON text: a fraction, a dict and a Raised travel under a key of their own.
+
+    >>> to_wire({"x": Fraction(1, 2)})
+    '{"dict": [["x", {"fraction": [1, 2]}]]}'
+    """
+    return json.dumps(_out(value), allow_nan=False)
+
+
+def from_wire(text: str):
+    """Plain data from JSON text. WireError for anything else: unknown tags, nan, too deep, too large."""
+    try:
+        return _in(json.loads(text, parse_constant=_no_constant), [MAX_ITEMS], 0)
+    except RecursionError:
+        raise WireError("nested too deep") from None
+    except WireError:
+        raise
+    except ValueError as error:
+        raise WireError(f"not JSON: {str(error)[:80]}") from None
+
+
+def _no_constant(name):
+    raise WireError(f"{name} is not a finite number")
+
+
+def _out(value):
+    if isinstance(value, Raised):
+        return {"raised": [value.type, value.text]}
+    if isinstance(value, Fraction):
+        return {"fraction": [value.numerator, value.denominator]}
+    if isinstance(value, dict):
+        return {"dict": [[_out(key), _out(item)] for key, item in value.items()]}
+    if isinstance(value, list | tuple):
+        return [_out(item) for item in value]
+    return value
+
+
+def _in(value, left, depth):
+    left[0] -= 1
+    if left[0] < 0 or depth > 2 * MAX_DEPTH + 2:
+        raise WireError("too large or too deep")
+    if isinstance(value, list):
+        return [_in(item, left, depth + 1) for item in value]
+    if isinstance(value, dict):
+        return _tagged(value, left, depth)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise WireError(f"{value} is not a finite number")
+    if isinstance(value, int) and value.bit_length() > MAX_BITS:
+        raise WireError("a whole number with too many bits")
+    return value
+
+
+def _tagged(value, left, depth):
+    if len(value) != 1:
+        raise WireError("a tagged value has one key")
+    (tag, content), = value.items()
+    content = _in(content, left, depth + 1) if isinstance(content, list) else None
+    if tag == "raised" and isinstance(content, list) and len(content) == 2 and all(type(part) is str for part in content):
+        return Raised(*content)
+    if tag == "fraction" and isinstance(content, list) and len(content) == 2 and all(
+            type(part) is int for part in content) and content[1] > 0:
+        return Fraction(*content)
+    if tag == "dict" and isinstance(content, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in content):
+        try:
+            return {tuple(key) if isinstance(key, list) else key: item for key, item in content}
+        except TypeError:
+            raise WireError("a key that cannot be one") from None
+    raise WireError(f"{str(tag)[:20]!r} is not a kind of plain data")
