@@ -1,0 +1,7 @@
+"""Pictures of timelines: inline SVG that follows the page's theme, each with a text form."""
+
+from course.figures.figure import Figure, stack
+from course.figures.save import save, standalone
+from course.figures.timeline import timeline_figure
+
+__all__ = ["Figure", "save", "stack", "standalone", "timeline_figure"]

@@ -1,0 +1,42 @@
+"""Where things stand in a timeline's picture."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from course.timeline import Timeline
+
+WIDTH, RIGHT, TOP, ROW, BAR = 840, 22, 34, 30, 25
+LEAST_CELL = 5  # narrower cells are not outlined
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The left edge of time 0, the width of one unit of time, the number of rows."""
+
+    left: float
+    per_unit: float
+    rows: int
+
+    def x(self, time) -> float:
+        """The horizontal place of a moment."""
+        return self.left + float(time) * self.per_unit
+
+    def y(self, row) -> float:
+        """The upper edge of a row's boxes."""
+        return TOP + row * ROW
+
+    @property
+    def bottom(self) -> float:
+        """The time axis."""
+        return TOP + self.rows * ROW
+
+
+def slot_of(timeline: Timeline):
+    """The longest slot that every time is a whole number of; None where times are floats, which come in no slots."""
+    times = {time for rows in (timeline.starts, timeline.ends) for row in rows for time in row}
+    if not all(isinstance(time, (int, Fraction)) for time in times):
+        return None
+    scale = math.lcm(*(time.denominator for time in times))
+    slot = math.gcd(*(int(time * scale) for time in times)) or 1
+    return slot if scale == 1 else Fraction(slot, scale)

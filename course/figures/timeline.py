@@ -1,0 +1,45 @@
+"""A timeline as a picture: a row a rank, a box an operation, time to the right."""
+
+from course.figures.boxes import boxes, faults, idle_cells, labels, tooltips
+from course.figures.figure import Figure
+from course.figures.frame import axis, heading, row_names
+from course.figures.layout import RIGHT, WIDTH, Layout, slot_of
+from course.figures.svg import document, text
+from course.figures.words import place, read_marks, summary_line, text_form
+from course.timeline import Timeline
+
+LINE = 17
+MOST_MISSING = 6
+
+
+def timeline_figure(timeline: Timeline, title: str = "", marks=(), unit: str = "slot", scale=None, slot=None,
+                    summary: bool = True) -> Figure:
+    """Draw a timeline: drawn by hand, simulated or measured.
+
+    `marks` are Violations or pairs (rank, index in that rank's order): they get an outline and a sign, what is missing
+    is listed. `unit` names the unit of time. Figures with the same `scale`, the time at the right edge, share one axis.
+    `slot` is the time of one cell of the text form. `summary=False` keeps makespan, bubble and peaks for the learner to find.
+    """
+    marks = read_marks(timeline, marks, unit)
+    rows = len(timeline.schedule.ranks)
+    left = 18 + 6.4 * len(place(timeline, max(0, rows - 1)))
+    span = max(float(timeline.makespan), float(scale or 0)) or 1.0
+    layout = Layout(left, (WIDTH - RIGHT - left) / span, rows)
+    cell = slot_of(timeline)
+    body = [heading(timeline, title), row_names(timeline, layout), idle_cells(timeline, layout, cell), boxes(timeline, layout),
+            labels(timeline, layout), tooltips(timeline, layout, unit), axis(timeline, layout, span, unit),
+            faults(timeline, layout, marks)]
+    notes = _notes(timeline, marks, unit, summary)
+    body += [text(8, layout.bottom + 40 + LINE * line, words, font_weight=weight)
+             for line, (words, weight) in enumerate(notes)]
+    said = text_form(timeline, title, marks, unit, slot or cell, summary)
+    label = f"{title or 'Timeline'}, {rows} rows"
+    return Figure(document(WIDTH, layout.bottom + 28 + LINE * len(notes), "".join(body), label, said), said)
+
+
+def _notes(timeline, marks, unit, summary):
+    """The lines under the axis, each with its weight: what is missing, then the summary."""
+    missing = [f"! {mark.message}" for mark in marks if mark.position is None]
+    if len(missing) > MOST_MISSING:
+        missing[MOST_MISSING - 1:] = [f"! and {len(missing) - MOST_MISSING + 1} more that are missing"]
+    return [(line, "bold") for line in missing] + [(summary_line(timeline, unit), "normal")] * summary

@@ -1,0 +1,88 @@
+"""What a figure says in words: the summary under it, the faults in it, the names of places and times."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from course.timeline import Timeline
+
+_LARGEST_DENOMINATOR = 9999
+_WIDEST_GRID = 400
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A place to point at: `position` is the index in the rank's order, None for what is not there."""
+
+    rank: int
+    position: int | None
+    message: str
+
+
+def read_marks(timeline: Timeline, marks, unit="slot") -> list[Mark]:
+    """Violations, or pairs (rank, position), as marks."""
+    return [_read_mark(timeline, mark, unit) for mark in marks]
+
+
+def _read_mark(timeline, mark, unit):
+    if hasattr(mark, "message"):
+        return Mark(mark.rank, mark.position, mark.message)
+    rank, position = mark
+    operations = timeline.schedule.ranks
+    if not (0 <= rank < len(operations) and 0 <= position < len(operations[rank])):
+        raise ValueError(f"mark {mark!r}: there is no operation {position} on rank {rank}; "
+                         "a mark is a Violation, or (rank, index in that rank's order)")
+    return Mark(rank, position, f"{timeline.schedule.label(operations[rank][position])} on {place(timeline, rank)}, "
+                                f"at {at(timeline.starts[rank][position], unit)}")
+
+
+def place(timeline: Timeline, rank: int) -> str:
+    """`stage 0` where a rank is a stage, else `rank 0`."""
+    return f"{'stage' if timeline.schedule.rank_is_stage else 'rank'} {rank}"
+
+
+def number(value) -> str:
+    """A time for reading: whole numbers as they are, others with four digits."""
+    return str(int(value)) if value == int(value) else f"{float(value):.4g}"
+
+
+def units(unit: str) -> str:
+    """The unit after a number: `slots`, but `ms`."""
+    return unit + "s" if len(unit) > 2 and not unit.endswith("s") else unit
+
+
+def at(time, unit) -> str:
+    """A moment: `slot 3`, but `3.2 ms`."""
+    return f"{unit} {number(time)}" if unit == "slot" else f"{number(time)} {unit}"
+
+
+def share(fraction) -> str:
+    """A fraction with its percentage: `3/7 = 42.9%`."""
+    percent = f"{100 * float(fraction):.3g}%"
+    exact = isinstance(fraction, Fraction) and 1 < fraction.denominator <= _LARGEST_DENOMINATOR
+    return f"{fraction} = {percent}" if exact else percent
+
+
+def summary_line(timeline: Timeline, unit="slot") -> str:
+    """Makespan, bubble and peaks in one line."""
+    held = "chunks" if timeline.schedule.chunks > 1 else "micro-batches"
+    where = "stage" if timeline.schedule.rank_is_stage else "rank"
+    return (f"{number(timeline.makespan)} {units(unit)}; bubble {share(timeline.bubble_fraction)}; "
+            f"most {held} held, per {where}: {' '.join(map(str, timeline.peak_activations))}")
+
+
+def text_form(timeline: Timeline, title, marks, unit, slot, summary) -> str:
+    """Title, grid, faults and summary: the figure for whoever reads text."""
+    lines = [title] if title else []
+    lines.append(grid(timeline, slot))
+    lines += [f"! {mark.message}" for mark in marks]
+    if summary:
+        lines.append(summary_line(timeline, unit))
+    return "\n".join(lines)
+
+
+def grid(timeline: Timeline, slot=None) -> str:
+    """The text grid; a measured one whose shortest operations would make it endless gets coarser cells."""
+    drawn = timeline.grid(slot)
+    if slot is None and isinstance(timeline.makespan, float) and len(drawn.partition("\n")[0]) > 4 * _WIDEST_GRID:
+        drawn = timeline.grid(timeline.makespan / _WIDEST_GRID)
+    return drawn
