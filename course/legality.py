@@ -76,18 +76,25 @@ def _content(schedule, plan):
         operation = schedule.ranks[rank][position]
         add("unknown", rank, position, f"{operation} on {_place(schedule, rank)} does not exist: stages are "
             f"0 to {stages - 1}, micro-batches 0 to {micro_batches - 1}, kinds F, B, I, W")
+    homes = schedule.stage_to_rank
+
+    def strayed(rank, position):
+        operation = schedule.ranks[rank][position]
+        add("wrong-rank", rank, position, f"{operation} is on {_place(schedule, rank)}, "
+            f"but stage {operation.stage} lives on {_place(schedule, homes[operation.stage])}")
+
     for rank, position in plan.repeated:
         operation = schedule.ranks[rank][position]
         add("repeated", rank, position,
-            f"{schedule.label(operation)} is there more than once, again on {_place(schedule, rank)}")
-    homes = schedule.stage_to_rank
+            f"{operation if homes[operation.stage] != rank else schedule.label(operation)} is there more than once, "
+            f"again on {_place(schedule, rank)}")
+        if homes[operation.stage] != rank:
+            strayed(rank, position)
     unit_width = micro_batches * WIDTH
     for rank, order in enumerate(plan.orders):
         for code in order:
             if homes[code // unit_width] != rank:
-                operation = plan.operation(code)
-                add("wrong-rank", rank, plan.position_of[code], f"{operation} is on {_place(schedule, rank)}, "
-                    f"but stage {operation.stage} lives on {_place(schedule, homes[operation.stage])}")
+                strayed(rank, plan.position_of[code])
     rank_of = plan.rank_of
     for base in range(0, len(rank_of), WIDTH):
         forward, whole, input_grad, weight_grad = (rank != NONE for rank in rank_of[base:base + WIDTH])

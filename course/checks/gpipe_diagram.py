@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from course.checks.drawing_rules import Reading, first_avoidable_idle, read_answer
 from course.checks.drawing_rules import explain_faults as explain
+from course.checks.drawing_rules import first_avoidable_idle, read_answer
 from course.checks.outcome import Message, Outcome, Step, is_number, near, unreadable
 from course.formulas import bubble_fraction, idle_slots, total_slots
 from course.legality import violations

@@ -50,7 +50,7 @@ def unreadable(value, name: str, wanted: str) -> Message | None:
         if value.type == "Refused":
             return Message("refused", f"`{name}`: {value.text}. {wanted}")
         return Message("raised", f"`{name}` could not be read: {value.type}: {value.text}. {wanted}")
-    if value is None or isinstance(value, str) and value.strip() == UNANSWERED:
+    if value is None or (isinstance(value, str) and value.strip() == UNANSWERED):
         return Message("unanswered", f"`{name}` is not answered yet. {wanted}")
     return None
 

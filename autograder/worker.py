@@ -1,0 +1,66 @@
+"""The learner's side of a session: runs cells and answers questions about names, data only; holds no check and no solution.
+
+Frames on stdin and stdout, each a 4-byte length and JSON text. In: {"id", "run": source}, {"id", "value": name} or
+{"id", "call": name, "arguments": wire}, each with "seconds". Out: {"id", "answer": wire}.
+"""
+
+import ast
+import json
+import os
+import struct
+import sys
+import types
+
+from course.answers import LocalAnswer, Raised
+from course.wire import from_wire, to_wire
+
+HEADER = struct.Struct(">I")
+
+
+def read_frame(file) -> dict | None:
+    """The next frame, None at the end of the input."""
+    header = file.read(HEADER.size)
+    if len(header) < HEADER.size:
+        return None
+    return json.loads(file.read(HEADER.unpack(header)[0]))
+
+
+def write_frame(file, frame: dict):
+    """Write one frame and push it out."""
+    data = json.dumps(frame).encode()
+    file.write(HEADER.pack(len(data)) + data)
+    file.flush()
+
+
+def run_cell(source: str, namespace: dict):
+    """Execute a cell as a notebook would, without its display; IPython's magics are not known."""
+    exec(compile(ast.parse(source, "<cell>"), "<cell>", "exec"), namespace)
+
+
+def answer(request: dict, namespace: dict):
+    """Plain data or Raised for one request."""
+    seconds = request.get("seconds", 5.0)
+    if "run" in request:
+        return LocalAnswer(lambda: run_cell(request["run"], namespace), seconds).call()
+    name = request.get("value", request.get("call"))
+    if name not in namespace:
+        return Raised("NameError", f"there is no {name}")
+    local = LocalAnswer(namespace[name], seconds)
+    return local.value() if "value" in request else local.call(*from_wire(request["arguments"]))
+
+
+def main():
+    """Serve requests until the input ends. What the cells print goes to stderr, never between the frames."""
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    module = types.ModuleType("__main__")
+    sys.modules["__main__"] = module  # so that classes and pickles of the learner's find their home
+    namespace = module.__dict__
+    while (request := read_frame(requests)) is not None:
+        write_frame(replies, {"id": request["id"], "answer": to_wire(answer(request, namespace))})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""Other engines' orders, written down from how they make them, to compare ours with."""
+
+from course.schedule import Operation
+
+
+def megatron_without_interleaving(stages, micro_batches):
+    """Megatron-core's forward_backward_pipelining_without_interleaving, as a loop that issues operations."""
+    ranks = []
+    for rank in range(stages):
+        warm_up = min(stages - rank - 1, micro_batches)
+        remaining = micro_batches - warm_up
+        next_forward = next_backward = 0
+        order = []
+        for _ in range(warm_up):
+            order.append(Operation(rank, "F", next_forward))
+            next_forward += 1
+        for _ in range(remaining):
+            order += [Operation(rank, "F", next_forward), Operation(rank, "B", next_backward)]
+            next_forward, next_backward = next_forward + 1, next_backward + 1
+        for _ in range(warm_up):
+            order.append(Operation(rank, "B", next_backward))
+            next_backward += 1
+        ranks.append(tuple(order))
+    return tuple(ranks)
+
+
+def megatron_with_interleaving(ranks, micro_batches, chunks):
+    """Megatron-core's schedule table (groups of `ranks` micro-batches) read forwards, and backwards with chunks reversed."""
+    table = [(micro_batch, chunk) for first in range(0, micro_batches, ranks) for chunk in range(chunks)
+             for micro_batch in range(first, first + ranks)]
+    total = len(table)
+    result = []
+    for rank in range(ranks):
+        warm_up = min((ranks - rank - 1) * 2 + (chunks - 1) * ranks, total)
+        forwards = [Operation(chunk * ranks + rank, "F", mb) for mb, chunk in table]
+        backwards = [Operation((chunks - 1 - chunk) * ranks + rank, "B", mb) for mb, chunk in table]
+        order = list(forwards[:warm_up])
+        for virtual in range(warm_up, total):
+            order += [forwards[virtual], backwards[virtual - warm_up]]
+        result.append(tuple(order + backwards[total - warm_up:]))
+    return tuple(result)

@@ -1,0 +1,121 @@
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from course import Costs, Operation, Schedule, schedules, simulate, violations
+from course.recognition import recognize
+from course.schedules import SCHEDULES
+from tests.orders import megatron_with_interleaving, megatron_without_interleaving
+
+REFERENCE = json.loads((Path(__file__).parent / "reference" / "schedules.json").read_text())
+SIZES = [(p, m) for p in (1, 2, 3, 4, 8) for m in (1, 2, 3, 4, 8, 16)]
+
+
+@pytest.mark.parametrize("row", [row for row in REFERENCE["rows"] if row[0] in SCHEDULES], ids=lambda row: "-".join(map(str, row[:4])))
+def test_reference_values(row):
+    values = dict(zip(REFERENCE["columns"], row, strict=True))
+    schedule = SCHEDULES[values["schedule"]].make(values["p"], values["m"], values["chunks"])
+    equal, double = simulate(schedule, Costs(1, 1)), simulate(schedule, Costs(1, 2))
+    assert (equal.makespan, double.makespan) == (values["T_F_eq_B"], values["T_B_eq_2F"])
+    assert equal.bubble_fraction == Fraction(values["bubble_F_eq_B"])
+    assert double.bubble_fraction == Fraction(values["bubble_B_eq_2F"])
+    assert list(equal.peak_activations) == list(double.peak_activations) == values["peak_chunks_per_rank"]
+
+
+@pytest.mark.parametrize(("p", "m"), SIZES)
+def test_1f1b_is_megatrons_order(p, m):
+    assert schedules.one_f_one_b(stages=p, micro_batches=m).ranks == megatron_without_interleaving(p, m)
+
+
+@pytest.mark.parametrize("v", [2, 3, 4])
+@pytest.mark.parametrize(("p", "m"), [(p, m) for p, m in SIZES if m % p == 0])
+def test_interleaved_is_megatrons_order(p, m, v):
+    assert schedules.interleaved_1f1b(ranks=p, micro_batches=m, chunks=v).ranks == megatron_with_interleaving(p, m, v)
+
+
+@pytest.mark.parametrize(("p", "m"), [(p, m) for p, m in SIZES if m % p == 0])
+def test_one_chunk_interleaved_is_1f1b(p, m):
+    assert schedules.interleaved_1f1b(p, m, 1).ranks == schedules.one_f_one_b(p, m).ranks
+
+
+def test_gpipe_as_drawn():
+    assert str(simulate(schedules.gpipe(4, 4))) == (
+        "F0 F1 F2 F3 .  .  .  .  .  .  B0 B1 B2 B3\n"
+        ".  F0 F1 F2 F3 .  .  .  .  B0 B1 B2 B3 .\n"
+        ".  .  F0 F1 F2 F3 .  .  B0 B1 B2 B3 .  .\n"
+        ".  .  .  F0 F1 F2 F3 B0 B1 B2 B3 .  .  .")
+
+
+def test_1f1b_as_drawn():
+    assert str(simulate(schedules.one_f_one_b(4, 4))) == (
+        "F0 F1 F2 F3 .  .  .  B0 .  B1 .  B2 .  B3\n"
+        ".  F0 F1 F2 .  .  B0 F3 B1 .  B2 .  B3 .\n"
+        ".  .  F0 F1 .  B0 F2 B1 F3 B2 .  B3 .  .\n"
+        ".  .  .  F0 B0 F1 B1 F2 B2 F3 B3 .  .  .")
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_every_schedule_is_legal_complete_and_recognized(name):
+    entry = SCHEDULES[name]
+    for p, m in SIZES:
+        for v in (1, 2) if entry.chunked else (1,):
+            try:
+                schedule = entry.make(p, m, v)
+            except ValueError:
+                assert name == "interleaved_1f1b" and m % p
+                continue
+            assert violations(schedule) == []
+            assert schedule.stages == p * v and schedule.micro_batches == m
+            assert recognize(schedule) is not None
+            assert violations(simulate(schedule)) == []
+    assert entry.source and entry.sizes and entry.title
+
+
+@pytest.mark.parametrize(("p", "m", "v"), [(4, 8, 2), (4, 8, 1), (2, 4, 3)])
+def test_recognition_survives_other_micro_batch_numbers(p, m, v):
+    known = schedules.interleaved_1f1b(p, m, v)
+    other = Schedule(tuple(tuple(Operation(op.stage, op.kind, (op.micro_batch * 3 + 1) % m if m % 3 else m - 1 - op.micro_batch)
+                                 for op in rank) for rank in known.ranks), known.stage_to_rank, m)
+    assert recognize(other) == recognize(known) == ("interleaved_1f1b" if v > 1 else "1f1b")
+
+
+def test_an_order_of_nobody_is_not_recognized():
+    lifo = Schedule.of([[Operation(s, "F", i) for i in range(3)] + [Operation(s, "B", i) for i in (2, 1, 0)] for s in range(3)])
+    assert violations(lifo) == [] and recognize(lifo) is None
+
+
+@pytest.mark.parametrize(("make", "words"), [
+    (lambda: schedules.interleaved_1f1b(4, 6, 2), ["micro_batches = 6", "multiple of ranks = 4", "4 or 8"]),
+    (lambda: schedules.interleaved_1f1b(4, 3, 2), ["micro_batches = 3", "4 would do"]),
+    (lambda: schedules.gpipe(0, 4), ["stages = 0", "at least 1"]),
+    (lambda: schedules.gpipe(4, -1), ["micro_batches = -1", "at least 1"]),
+    (lambda: schedules.one_f_one_b(4, 2.5), ["micro_batches = 2.5", "whole number"]),
+    (lambda: schedules.one_f_one_b("4", 2), ["stages = '4'", "whole number"]),
+    (lambda: schedules.one_f_one_b(True, 2), ["stages = True", "whole number"]),
+    (lambda: SCHEDULES["gpipe"].make(4, 4, 2), ["chunks = 2", "one stage a rank"]),
+])
+def test_bad_sizes_name_value_rule_and_way_out(make, words):
+    with pytest.raises(ValueError) as error:
+        make()
+    assert all(word in str(error.value) for word in words), str(error.value)
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_csv_round_trip(name):
+    schedule = SCHEDULES[name].make(4, 8, 2 if SCHEDULES[name].chunked else 1)
+    again = Schedule.from_csv(schedule.to_csv())
+    assert (again.ranks, again.stage_to_rank, again.micro_batches) == (schedule.ranks, schedule.stage_to_rank, 8)
+
+
+def test_csv_of_pytorch_has_empty_cells_for_bubbles():
+    schedule = Schedule.from_csv("0F0,0F1,,0B0,0B1\n,1F0,1B0,1F1,1B1\n")
+    assert [str(op) for op in schedule.ranks[1]] == ["1F0", "1B0", "1F1", "1B1"]
+    wider = Schedule.from_csv("0F0,0B0\n", stages=2, micro_batches=3)
+    assert (wider.stages, wider.micro_batches) == (2, 3)
+
+
+def test_csv_errors_name_row_and_column():
+    with pytest.raises(ValueError, match="row 1, column 2: '1X1' is not an operation"):
+        Schedule.from_csv("0F0,0B0\n1F0,1B0,1X1\n")
