@@ -1,5 +1,6 @@
 """The asking side: a learner's cells in a process of their own, asked by name or by call; only plain data comes back."""
 
+import contextlib
 import json
 import os
 import queue
@@ -48,10 +49,8 @@ class Session:
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
-            try:
+            with contextlib.suppress(BrokenPipeError):
                 pipe.close()
-            except BrokenPipeError:
-                pass
 
     def _read(self):
         """Put each frame on the queue; anything else ends the reading with its reason."""

@@ -53,11 +53,15 @@ def _encode(value, counter, depth):
         raise Refused(f"the answer is nested more than {MAX_DEPTH} deep")
     if value is None or value is True or value is False:
         return value
+    if type(value) in (int, float):
+        return _number(value)
     if value is ...:
         return UNANSWERED
     if isinstance(value, str):
         return _text(value)
-    if isinstance(value, Real | Decimal) or _is_numpy(value, "generic"):
+    if _is_numpy(value, "generic") and not isinstance(value, float):
+        return _encode(value.item(), counter, depth)
+    if isinstance(value, Real | Decimal):
         return _number(value)
     if isinstance(value, Mapping):
         return {_key(key, counter, depth): _encode(item, counter, depth + 1) for key, item in value.items()}
@@ -80,12 +84,8 @@ def _text(value):
 
 
 def _number(value):
-    if hasattr(value, "item") and not isinstance(value, Rational | float):
-        value = value.item()  # numpy's scalar types
-    if isinstance(value, bool):
-        return value
     if isinstance(value, float):
-        value = float.__float__(value)
+        value = float.__float__(value)  # the base class's own method: a subclass may lie
         if not math.isfinite(value):
             raise Refused(f"{value} is not a finite number")
         return value

@@ -36,7 +36,7 @@ def violations(subject: Schedule | Timeline) -> list[Violation]:
 def execution_order(plan: Graph) -> list[int]:
     """Codes in an order in which they can run; shorter than the plan where it deadlocks. What is missing holds nobody up."""
     done = bytearray(rank == NONE for rank in plan.rank_of)
-    own, other, rank_of, ran, pointers = plan.own, plan.other, plan.rank_of, [], [0] * len(plan.orders)
+    own, other, ran, pointers = plan.own, plan.other, [], [0] * len(plan.orders)
     waiting = {}  # code -> the ranks that wait for it
     ready = list(reversed(range(len(plan.orders))))
     while ready:

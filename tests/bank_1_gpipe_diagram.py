@@ -100,7 +100,8 @@ WRONG_DIAGRAMS = [
 
 
 def bubbles(per_stage, fraction, points, *codes):
-    return Case("ex1-bubbles", f"import fractions\nbubbles_per_stage = {per_stage}\nbubble_fraction_4_4 = {fraction}", points, codes)
+    source = f"import fractions\nbubbles_per_stage = {per_stage}\nbubble_fraction_4_4 = {fraction}"
+    return Case("ex1-bubbles", source, points, codes)
 
 
 RIGHT_BUBBLES = [

@@ -13,7 +13,8 @@ REFERENCE = json.loads((Path(__file__).parent / "reference" / "schedules.json").
 SIZES = [(p, m) for p in (1, 2, 3, 4, 8) for m in (1, 2, 3, 4, 8, 16)]
 
 
-@pytest.mark.parametrize("row", [row for row in REFERENCE["rows"] if row[0] in SCHEDULES], ids=lambda row: "-".join(map(str, row[:4])))
+@pytest.mark.parametrize("row", [row for row in REFERENCE["rows"] if row[0] in SCHEDULES],
+                         ids=lambda row: "-".join(map(str, row[:4])))
 def test_reference_values(row):
     values = dict(zip(REFERENCE["columns"], row, strict=True))
     schedule = SCHEDULES[values["schedule"]].make(values["p"], values["m"], values["chunks"])

@@ -127,7 +127,7 @@ def _bubbles_message(counts):
     if counts == outside:
         return Message("only-ends", "This counts fill and drain only. A stage is also idle between its last forward and "
                        "its first backward.")
-    if counts == [stage for stage in range(STAGES)] or counts == [STAGES - 1 - stage for stage in range(STAGES)]:
+    if counts == list(range(STAGES)) or counts == [STAGES - 1 - stage for stage in range(STAGES)]:
         return Message("one-phase", "This counts the idle cells of one phase only. Count every cell without an operation, "
                        "from slot 0 to the end of the step, on each stage.")
     if counts == [SLOTS - IDLE] * STAGES:
@@ -216,7 +216,7 @@ def check_spot_the_error(answer) -> Outcome:
     if not trouble and not isinstance(given, dict):
         trouble = Message("not-a-dict", f"`illegal_operations` is a {type(given).__name__}. {wanted}")
     if trouble:
-        return Outcome(tuple(Step(f"drawing {name}", 1, 0) for name in names) + (Step("all three", 1, 0),), (trouble,))
+        return Outcome(_spot_steps(dict.fromkeys(names, False)), (trouble,))
     given = {str(key).strip().lower(): value for key, value in given.items()}
     pairs = {name: _pair(given.get(name)) for name in names}
     truth = {name: _illegal(name) for name in names}
@@ -228,8 +228,11 @@ def check_spot_the_error(answer) -> Outcome:
     extra = sorted(set(given) - set(names))
     if extra:
         messages.append(Message("unknown-key", f"There is no drawing {extra[0]!r}: the keys are a, b and c."))
-    return Outcome(tuple(Step(f"drawing {name}", 1, right[name]) for name in names)
-                   + (Step("all three", 1, all(right.values())),), tuple(messages))
+    return Outcome(_spot_steps(right), tuple(messages))
+
+
+def _spot_steps(right):
+    return (*(Step(f"drawing {name}", 1, found) for name, found in right.items()), Step("all three", 1, all(right.values())))
 
 
 def _illegal(name):

@@ -1,0 +1,163 @@
+"""One encoder, three ways in: in this process, over the wire, from a process of its own."""
+
+import dataclasses
+import itertools
+import json
+import sys
+import threading
+import types
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy
+import pandas
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.session import Session
+from course.answers import LocalAnswer, Raised, Refused, encode
+from course.wire import WireError, from_wire, to_wire
+
+
+class Lying(int):
+    def __eq__(self, other):
+        return True
+
+    __hash__ = int.__hash__
+
+    def __int__(self):
+        return 42
+
+
+@dataclasses.dataclass
+class Layout:
+    tp: int
+    pp: int
+
+
+@pytest.mark.parametrize(("value", "plain"), [
+    (True, True), (3, 3), (2.5, 2.5), ("x", "x"), (None, None), (..., "..."), (Fraction(1, 3), Fraction(1, 3)),
+    (Decimal("0.5"), Fraction(1, 2)), ((1, (2,)), [1, [2]]), (range(3), [0, 1, 2]), (iter("ab"), ["a", "b"]),
+    ((n * n for n in range(3)), [0, 1, 4]), ({"a": (1,)}, {"a": [1]}), ({(1, 2): 3, 4: 5}, {(1, 2): 3, 4: 5}),
+    (types.MappingProxyType({"a": 1}), {"a": 1}), (Layout(2, 4), {"tp": 2, "pp": 4}), (Lying(7), 7),
+    (numpy.int8(3), 3), (numpy.float32(0.5), 0.5), (numpy.float64(0.5), 0.5), (numpy.bool_(True), True),
+    (numpy.str_("x"), "x"), (numpy.arange(4).reshape(2, 2), [[0, 1], [2, 3]]),
+    (pandas.DataFrame({"a": [1, 2], "b": ["x", "y"]}), [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]),
+    (pandas.Series([1, 2]), [1, 2]),
+])
+def test_what_is_taken_becomes_plain(value, plain):
+    found = encode(value)
+    assert found == plain and type(found) is type(plain)
+    assert from_wire(to_wire(found)) == plain
+
+
+@pytest.mark.parametrize(("value", "words"), [
+    ({1, 2}, "set"), (b"x", "bytes"), (3 + 1j, "complex"), (len, "builtin_function"), (object(), "object"),
+    (float("nan"), "nan is not a finite"), (float("inf"), "inf"), (Decimal("NaN"), "NaN"), (numpy.float32("nan"), "nan"),
+    (itertools.count(), "100000 items"), ("x" * 2_000_000, "longer"), (1 << 5000, "bits"), ([float("nan")], "nan"),
+    (list(itertools.accumulate(range(30), lambda a, _: [a])), "deep"),
+])
+def test_what_is_refused_is_named(value, words):
+    with pytest.raises(Refused, match=words):
+        encode(value)
+    assert LocalAnswer(value).value().type == "Refused"
+
+
+PLAIN = st.recursive(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+                     | st.text() | st.fractions(),
+                     lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.integers() | st.booleans(), inner), max_leaves=20)
+
+
+@given(PLAIN)
+def test_plain_data_survives_the_wire(value):
+    found = from_wire(to_wire(encode(value)))
+    assert found == value and json.dumps(found, default=str) == json.dumps(value, default=str)
+
+
+@pytest.mark.parametrize("text", [
+    "", "{", "NaN", "[Infinity]", '{"x": 1}', '{"fraction": [1, 0]}', '{"fraction": [1.5, 2]}', '{"fraction": 3}', '{"dict": [[1]]}',
+    '{"dict": [[{"dict": []}, 1]]}', '{"raised": [1, 2]}', '{"raised": ["a", "b"], "x": 1}', "[" * 100_000, "[" * 60 + "]" * 60,
+    "1" * 5000, "1" * 2000, "1e999", '{"dict": "ab"}', '{"dict": 5}',
+])
+def test_a_wire_that_lies_is_a_wire_error(text):
+    with pytest.raises(WireError):
+        from_wire(text)
+
+
+def endless():
+    while True:
+        pass
+
+
+def stubborn():
+    while True:
+        try:
+            while True:
+                pass
+        except Exception:
+            pass
+
+
+@pytest.mark.parametrize(("function", "kind"), [
+    (lambda: 1 / 0, "ZeroDivisionError"), (lambda: sys.exit(3), "SystemExit"), (endless, "TimeLimit"), (stubborn, "TimeLimit"),
+    (lambda: float("nan"), "Refused"), (lambda x: x, "TypeError"), (itertools.count, "Refused"),
+])
+def test_a_call_that_fails_is_raised_and_the_process_goes_on(function, kind):
+    assert LocalAnswer(function, seconds=0.3).call().type == kind
+
+
+def test_calls_keep_print_warnings_and_arguments_apart(capsys, recwarn):
+    def noisy(numbers):
+        import warnings
+        print("hello")
+        print("oops", file=sys.stderr)
+        warnings.warn("careful", stacklevel=1)
+        numbers.append(9)
+        return len(numbers)
+
+    answer, given_list = LocalAnswer(noisy), [1]
+    assert answer.call(given_list) == 2 and given_list == [1]
+    assert answer.printed == "hello\noops\n"
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == "" and not recwarn.list
+
+
+def test_what_is_no_function_cannot_be_called():
+    assert LocalAnswer(3).call(1) == Raised("NotCallable", "a int is there, not a function")
+
+
+def test_outside_the_main_thread_there_is_no_limit_and_it_says_so():
+    found = []
+    thread = threading.Thread(target=lambda: found.append((LocalAnswer(lambda: 5).call(), LocalAnswer(5).limited)))
+    thread.start()
+    thread.join()
+    assert found == [(5, False)] and LocalAnswer(5).limited
+
+
+def test_a_session_answers_as_the_notebook_does():
+    cells = "import fractions\nx = (1, fractions.Fraction(1, 3), {2: ...})\ndef f(a, b):\n    print('noise')\n    return [a, b]\n"
+    namespace = {}
+    exec(cells, namespace)
+    with Session() as session:
+        assert session.run(cells) is None
+        assert session.answer("x").value() == LocalAnswer(namespace["x"]).value()
+        assert session.answer("f").call(Fraction(1, 2), {"k": [1]}) == [Fraction(1, 2), {"k": [1]}]
+        assert session.answer("f").call(1).type == LocalAnswer(namespace["f"]).call(1).type == "TypeError"
+        assert session.answer("nothing").value() == Raised("NameError", "there is no nothing")
+        assert session.run("1 / 0").type == "ZeroDivisionError" and session.run("def f(:").type == "SyntaxError"
+        assert session.run("class A: pass\nimport pickle\nassert type(pickle.loads(pickle.dumps(A()))) is A") is None
+
+
+@pytest.mark.parametrize("source", [
+    "import os; os._exit(0)", "import os; os.kill(os.getpid(), 9)", "import os; os.closerange(0, 100)",
+    "import signal, time\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: time.sleep(1)",
+    "import os\nfor fd in range(3, 20):\n    try: os.write(fd, b'\\xff' * 8)\n    except OSError: pass",
+    "import os\nfor fd in range(3, 20):\n    try: os.write(fd, b'\\0\\0\\0\\x02{}')\n    except OSError: pass",
+])
+def test_a_process_that_misbehaves_is_given_up_and_nothing_hangs(source):
+    with Session(seconds=0.5) as session:
+        session.run(source)
+        assert session.answer("x").value().type in ("Ended", "NameError")
+        session._process.kill()
+    assert session._process.poll() is not None
