@@ -13,9 +13,11 @@ def overview(names, ranks: int, micro_batches: int, chunks: int = 2, backward: i
     """The schedules of these names above each other on one time axis; a forward takes one slot."""
     entries = [SCHEDULES[name] for name in names]
     costs = Costs(forward=1, backward=backward)
-    timelines = [simulate(entry.make(ranks, micro_batches, chunks if entry.chunked else 1), costs) for entry in entries]
+    timelines = [simulate(entry.make(ranks, micro_batches, chunks if entry.chunked else 1), costs)
+                 for entry in entries]
     scale = max(timeline.makespan for timeline in timelines)
-    return stack(*(timeline_figure(timeline, f"{entry.title}, {ranks} ranks, {micro_batches} micro-batches", scale=scale)
+    sizes = f"{ranks} ranks, {micro_batches} micro-batches"
+    return stack(*(timeline_figure(timeline, f"{entry.title}, {sizes}", scale=scale)
                    for entry, timeline in zip(entries, timelines, strict=True)))
 
 
@@ -23,13 +25,14 @@ def main(arguments=None) -> None:
     """Draw schedules above each other, on one time axis, into an .svg file."""
     parser = argparse.ArgumentParser(prog="python -m course.figures", description=main.__doc__)
     parser.add_argument("file", help="the .svg file to write")
-    parser.add_argument("schedules", nargs="+", choices=SCHEDULES, metavar="schedule", help=", ".join(SCHEDULES))
+    parser.add_argument("schedules", nargs="+", choices=SCHEDULES, metavar="schedule",
+                        help=", ".join(SCHEDULES))
     parser.add_argument("--ranks", "--stages", type=int, default=4)
     parser.add_argument("--micro-batches", type=int, default=4)
     parser.add_argument("--chunks", type=int, default=2, help="chunks a rank, where a schedule has them")
     parser.add_argument("--backward", type=int, default=1, help="slots that a backward takes")
-    options = parser.parse_args(arguments)
-    save(overview(options.schedules, options.ranks, options.micro_batches, options.chunks, options.backward), options.file)
+    given = parser.parse_args(arguments)
+    save(overview(given.schedules, given.ranks, given.micro_batches, given.chunks, given.backward), given.file)
 
 
 if __name__ == "__main__":

@@ -4,22 +4,22 @@ from html import escape
 from statistics import quantiles
 
 from course.figures.layout import BAR, LEAST_CELL
-from course.figures.looks import FAULT, LOOKS
+from course.figures.looks import CHUNK, FAULT, HATCH, IDLE, LOOKS, OUTLINE
 from course.figures.svg import box, path, text
 from course.figures.words import at, place
 
 FEW_BOXES = 600  # up to here each box has a tooltip, which costs an element
-DIGIT = 7  # the width of a digit in a label
+LEAST_BOX = 0.6  # what is too short to see is still there
 
 
 def idle_cells(timeline, layout, slot) -> str:
-    """What lies under the boxes: a band a row, cut into cells where time comes in slots wide enough to see."""
+    """What lies under the boxes: a band a row, cut into cells where slots are wide enough to see."""
     end, shape = layout.x(timeline.makespan), []
     cuts = int(timeline.makespan / slot) if slot and slot * layout.per_unit >= LEAST_CELL else 0
     for row in range(layout.rows):
         shape.append(box(layout.left, layout.y(row), end - layout.left, BAR))
         shape += [f"M{layout.x(slot * cut):.1f} {layout.y(row)}v{BAR}" for cut in range(1, cuts)]
-    return path("".join(shape), fill_opacity=0.05, stroke="currentColor", stroke_opacity=0.25, stroke_width=0.8)
+    return path("".join(shape), **IDLE)
 
 
 def boxes(timeline, layout) -> str:
@@ -28,7 +28,7 @@ def boxes(timeline, layout) -> str:
     chunk_of = chunks_of(schedule)
     for operation, rank, start, end in timeline.spans:
         x, y, kind = layout.x(start), layout.y(rank), operation.kind
-        width = max(0.6, float(end - start) * layout.per_unit)
+        width = _width(layout, start, end)
         chunk = chunk_of.get(operation.stage, 0)
         shapes.setdefault((kind, chunk), []).append(box(x, y, width, BAR))
         look = LOOKS[kind]
@@ -36,11 +36,14 @@ def boxes(timeline, layout) -> str:
             hatches.setdefault(kind, []).append(look.hatch(x, y, width, BAR, look.step))
         if chunk:
             bars.append(chunk_bars(x, y, width, chunk))
-    outline = 0.8 if layout.per_unit >= LEAST_CELL else 0.4
-    drawn = [path("".join(d), fill=LOOKS[kind].tint(chunk, schedule.chunks), stroke="#000", stroke_opacity=0.6,
-                  stroke_width=outline) for (kind, chunk), d in sorted(shapes.items())]
-    drawn += [path("".join(d), stroke="#000", stroke_opacity=0.26, stroke_width=0.9) for _, d in sorted(hatches.items())]
-    return "".join(drawn) + path("".join(bars), stroke="#000", stroke_width=1)
+    drawn = [path("".join(d), fill=LOOKS[kind].tint(chunk, schedule.chunks), **OUTLINE)
+             for (kind, chunk), d in sorted(shapes.items())]
+    drawn += [path("".join(d), **HATCH) for _, d in sorted(hatches.items())]
+    return "".join(drawn) + path("".join(bars), **CHUNK)
+
+
+def _width(layout, start, end):
+    return max(LEAST_BOX, float(end - start) * layout.per_unit)
 
 
 def chunks_of(schedule) -> dict[int, int]:
@@ -58,36 +61,45 @@ def chunk_bars(x, y, width, chunk) -> str:
 
 
 def labels(timeline, layout) -> str:
-    """Tokens where they fit, else micro-batches, else nothing; one form for the whole figure, so that it reads evenly."""
+    """Tokens where they fit, else micro-batches, else nothing: one form and one size for the whole figure."""
     spans, schedule = timeline.spans, timeline.schedule
     if not spans:
         return ""
     widths = [float(span.end - span.start) * layout.per_unit for span in spans]
     narrow = quantiles(widths, n=10)[0] if len(widths) > 1 else widths[0]
-    forms = [schedule.label(span.operation) for span in spans]
-    if max(map(len, forms)) * DIGIT + 4 > narrow:
-        forms = [str(span.operation.micro_batch) for span in spans]
+    tokens = [schedule.label(span.operation) for span in spans]
+    numbers = [str(span.operation.micro_batch) for span in spans]
+    fitting = [(forms, font) for forms, font in ((tokens, 12), (numbers, 12), (numbers, 10), (numbers, 9))
+               if _width_of_text(max(forms, key=len), font) <= narrow]
+    if not fitting:
+        return ""
+    forms, font = fitting[0]
     chunk_of, groups = chunks_of(schedule), {}
     for span, width, form in zip(spans, widths, forms, strict=True):
-        if len(form) * DIGIT <= width:
+        if _width_of_text(form, font) <= width:
             look, chunk = LOOKS[span.operation.kind], chunk_of.get(span.operation.stage, 0)
-            halo = look.tint(chunk, schedule.chunks) if look.hatch else "none"
-            down = 18 if chunk else 17
-            groups.setdefault(halo, []).append(text(layout.x(span.start) + width / 2, layout.y(span.rank) + down, form))
-    return "".join(f'<g fill="#000" stroke="{halo}" stroke-width="3" paint-order="stroke" text-anchor="middle" '
-                   f'pointer-events="none">{"".join(group)}</g>' for halo, group in sorted(groups.items()))
+            # on a hatch a label needs a rim in the colour of its box
+            rim = look.tint(chunk, schedule.chunks) if look.hatch else "none"
+            middle, line = layout.x(span.start) + width / 2, layout.y(span.rank) + (18 if chunk else 17)
+            groups.setdefault(rim, []).append(text(middle, line, form))
+    return "".join(f'<g fill="#000" stroke="{rim}" stroke-width="3" paint-order="stroke" text-anchor="middle" '
+                   f'font-size="{font}">{"".join(group)}</g>' for rim, group in sorted(groups.items()))
+
+
+def _width_of_text(form, font):
+    return 0.6 * font * len(form)
 
 
 def tooltips(timeline, layout, unit) -> str:
     """An unseen box over each operation that says what it is, where there are few."""
     if len(timeline.spans) >= FEW_BOXES:
         return ""
-    found = []
+    schedule, found = timeline.schedule, []
     for operation, rank, start, end in timeline.spans:
-        home = place(timeline, rank) if timeline.schedule.rank_is_stage else f"{place(timeline, rank)}, stage {operation.stage}"
-        words = (f"{timeline.schedule.label(operation)}: {LOOKS[operation.kind].name} of micro-batch {operation.micro_batch} "
-                 f"on {home}, starts at {at(start, unit)}, ends at {at(end, unit)}")
-        shape = box(layout.x(start), layout.y(rank), max(0.6, float(end - start) * layout.per_unit), BAR)
+        home = place(timeline, rank) + ("" if schedule.rank_is_stage else f", stage {operation.stage}")
+        words = (f"{schedule.label(operation)}: {LOOKS[operation.kind].name} of micro-batch "
+                 f"{operation.micro_batch} on {home}, starts at {at(start, unit)}, ends at {at(end, unit)}")
+        shape = box(layout.x(start), layout.y(rank), _width(layout, start, end), BAR)
         found.append(f'<path d="{shape}"><title>{escape(words)}</title></path>')
     return f'<g fill="none" pointer-events="all">{"".join(found)}</g>'
 
@@ -97,10 +109,10 @@ def faults(timeline, layout, marks) -> str:
     outlines, signs = [], []
     for rank, position in sorted({(mark.rank, mark.position) for mark in marks if mark.position is not None}):
         x, y = layout.x(timeline.starts[rank][position]), layout.y(rank)
-        width = max(4, layout.x(timeline.ends[rank][position]) - x)
-        outlines.append(box(x, y, width, BAR))
-        signs.append(f'<circle cx="{x + width:.1f}" cy="{y:.1f}" r="7.5" fill="{FAULT}" stroke="#fff" stroke-width="1.2"/>'
-                     + text(x + width, y + 4.5, "!", fill="#fff", font_size=13, font_weight="bold", text_anchor="middle"))
+        right = max(x + 4, layout.x(timeline.ends[rank][position]))
+        outlines.append(box(x, y, right - x, BAR))
+        signs.append(f'<circle cx="{right:.1f}" cy="{y:.1f}" r="7.5" fill="{FAULT}" stroke="#fff"/>')
+        signs.append(text(right, y + 4.5, "!", fill="#fff", font_size=13, font_weight="bold"))
     d = "".join(outlines)
-    return (path(d, fill="none", stroke="#fff", stroke_width=5) + path(d, fill="none", stroke=FAULT, stroke_width=3)
-            + f'<g pointer-events="none">{"".join(signs)}</g>') if d else ""
+    return path(d, fill="none", stroke="#fff", stroke_width=5) + path(d, fill="none", stroke=FAULT, stroke_width=3) + (
+        f'<g text-anchor="middle" pointer-events="none">{"".join(signs)}</g>' if signs else "")

@@ -9,7 +9,7 @@ GAP = 10
 
 @dataclass(frozen=True, repr=False)
 class Figure:
-    """One SVG element, to stand in a page, and the same in plain text for a terminal or an untrusted notebook."""
+    """One SVG element, to stand in a page, and the same in plain text, for a terminal or a reader."""
 
     svg: str
     text: str

@@ -1,38 +1,41 @@
 """What stands around the plot: title, legend, names of the rows, time axis."""
 
 from course.figures.boxes import chunk_bars
-from course.figures.layout import RIGHT, TOP, WIDTH
-from course.figures.looks import LOOKS
+from course.figures.layout import RIGHT, WIDTH
+from course.figures.looks import CHUNK, HATCH, IDLE, LOOKS, OUTLINE
 from course.figures.svg import box, nice_step, path, text
 from course.figures.words import number, place, units
 
-LETTER = 6.4  # about the width of a letter of the legend
+LETTER, SAMPLE, GAP = 6.8, 23, 12  # widths in the legend: about a letter, a sample, between entries
 
 
-def heading(timeline, title) -> str:
-    """The title on the left, what the boxes mean on the right."""
-    schedule = timeline.schedule
+def heading(timeline, title) -> tuple[str, float]:
+    """The title on the left and what the boxes mean on the right, below it where it is long; and the height of both."""
+    entries = _legend(timeline.schedule)
+    left = WIDTH - RIGHT + GAP - sum(SAMPLE + LETTER * len(name) + GAP for name, _, _ in entries)
+    line = 19 if 8 + 8 * len(title) < left else 41
+    parts = [text(8, 19, title, font_size=14, font_weight=600)] if title else []
+    for name, look, chunk in entries:
+        parts += [_sample(left, line - 11, look, chunk, timeline.schedule.chunks), text(left + SAMPLE, line, name)]
+        left += SAMPLE + LETTER * len(name) + GAP
+    return "".join(parts), line + 15
+
+
+def _legend(schedule):
+    """Name, look and chunk of what is in the picture."""
     kinds = {op.kind for rank in schedule.ranks for op in rank} or {"F", "B"}
     entries = [(LOOKS[kind].name, LOOKS[kind], 0) for kind in LOOKS if kind in kinds]
-    entries += [(f"chunk {chunk}", LOOKS["F"], chunk) for chunk in range(1, schedule.chunks)] + [("idle", None, 0)]
-    right, parts = WIDTH - RIGHT, []
-    for name, look, chunk in reversed(entries):
-        right -= LETTER * len(name)
-        parts.append(text(right, 19, name))
-        right -= 22
-        parts.append(_sample(right, 8, look, chunk, schedule.chunks))
-        right -= 14
-    return (text(8, 19, title, font_size=14, font_weight=600) if title else "") + "".join(reversed(parts))
+    entries += [(f"chunk {chunk}", LOOKS["F"], chunk) for chunk in range(1, schedule.chunks)]
+    return [*entries, ("idle", None, 0)]
 
 
 def _sample(x, y, look, chunk, chunks):
     shape = box(x, y, 17, 14)
     if look is None:
-        return path(shape, fill_opacity=0.05, stroke="currentColor", stroke_opacity=0.4)
+        return path(shape, **IDLE)
     lines = look.hatch(x, y, 17, 14, look.step) if look.hatch else ""
-    return (path(shape, fill=look.tint(chunk, chunks), stroke="#000", stroke_opacity=0.6, stroke_width=0.8)
-            + path(lines, stroke="#000", stroke_opacity=0.26, stroke_width=0.9)
-            + path(chunk_bars(x, y, 17, chunk), stroke="#000", stroke_width=1))
+    return (path(shape, fill=look.tint(chunk, chunks), **OUTLINE) + path(lines, **HATCH)
+            + path(chunk_bars(x, y, 17, chunk), **CHUNK))
 
 
 def row_names(timeline, layout) -> str:
@@ -49,7 +52,7 @@ def axis(timeline, layout, span, unit) -> str:
     ticks = [tick for tick in ticks if abs(tick - end) * layout.per_unit > 26]
     marks = "".join(f"M{layout.x(tick):.1f} {bottom}v4" for tick in ticks)
     line = f"M{layout.left:.1f} {bottom}H{layout.x(span):.1f}"
-    last = f"M{layout.x(end):.1f} {TOP - 3}V{bottom + 5}"
+    last = f"M{layout.x(end):.1f} {layout.top - 3}V{bottom + 5}"
     names = [text(layout.x(tick), bottom + 17, number(tick)) for tick in ticks]
     names.append(text(layout.x(end), bottom + 17, number(timeline.makespan), font_weight="bold"))
     return (path(line + marks, fill="none", stroke="currentColor", stroke_opacity=0.55)

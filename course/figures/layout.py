@@ -6,14 +6,15 @@ from fractions import Fraction
 
 from course.timeline import Timeline
 
-WIDTH, RIGHT, TOP, ROW, BAR = 840, 22, 34, 30, 25
+WIDTH, RIGHT, ROW, BAR = 840, 22, 30, 25
 LEAST_CELL = 5  # narrower cells are not outlined
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The left edge of time 0, the width of one unit of time, the number of rows."""
+    """The upper edge of the rows, the left edge of time 0, the width of a unit of time, the number of rows."""
 
+    top: float
     left: float
     per_unit: float
     rows: int
@@ -24,16 +25,16 @@ class Layout:
 
     def y(self, row) -> float:
         """The upper edge of a row's boxes."""
-        return TOP + row * ROW
+        return self.top + row * ROW
 
     @property
     def bottom(self) -> float:
         """The time axis."""
-        return TOP + self.rows * ROW
+        return self.top + self.rows * ROW
 
 
 def slot_of(timeline: Timeline):
-    """The longest slot that every time is a whole number of; None where times are floats, which come in no slots."""
+    """The longest slot that all times are whole numbers of; None for floats, which come in no slots."""
     times = {time for rows in (timeline.starts, timeline.ends) for row in rows for time in row}
     if not all(isinstance(time, (int, Fraction)) for time in times):
         return None

@@ -7,7 +7,7 @@ from course.figures.svg import falling, rising
 
 @dataclass(frozen=True)
 class Look:
-    """The look of one kind: its name in words, its colour, its hatch (none, or a function and the step of its lines)."""
+    """The look of one kind: its name in words, its colour, its hatch and the distance between its lines."""
 
     name: str
     colour: str
@@ -27,4 +27,8 @@ LOOKS = {
     "I": Look("input gradient", "#F2C14E", rising, 12),
     "W": Look("weight gradient", "#009E73", falling, 9),
 }
+IDLE = {"fill_opacity": 0.05, "stroke": "currentColor", "stroke_opacity": 0.28, "stroke_width": 0.8}
+OUTLINE = {"stroke": "#000", "stroke_opacity": 0.6, "stroke_width": 0.8}
+HATCH = {"stroke": "#000", "stroke_opacity": 0.26, "stroke_width": 0.9}
+CHUNK = {"stroke": "#000", "stroke_width": 1}
 FAULT = "#D4002A"

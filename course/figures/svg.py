@@ -1,4 +1,4 @@
-"""The little SVG that the figures need: attributes only, no ids, no style sheet, so that figures never disturb a page."""
+"""The little SVG that the figures need: attributes, no ids and no style sheet, so that no figure disturbs a page."""
 
 import math
 import re
@@ -9,7 +9,7 @@ _OPENING = re.compile(r'<svg viewBox="0 0 (\S+) (\S+)"[^>]*?( role="img"[^>]*)?>
 
 
 def document(width, height, body, label="", description="") -> str:
-    """One svg element that takes the width it is given; `label` and `description` are what a screen reader says."""
+    """One svg element that takes the width it is given; label and description are for screen readers."""
     role = f' role="img" aria-label="{escape(label)}"' if label else ""
     described = f"<desc>{escape(description)}</desc>" if description else ""
     return (f'<svg viewBox="0 0 {width:g} {height:g}" width="100%" style="max-width:{width * 1.15:.0f}px;'
@@ -24,14 +24,13 @@ def size(svg) -> tuple[float, float]:
 
 def inner(svg, top) -> str:
     """What `document` made, as a part of a larger picture, `top` units down."""
-    width, height = size(svg)
-    return _OPENING.sub(rf'<svg viewBox="0 0 \1 \2" y="{top:g}" width="{width:g}" height="{height:g}"\3>', svg, count=1)
+    opening = rf'<svg viewBox="0 0 \1 \2" y="{top:g}" width="\1" height="\2"\3>'
+    return _OPENING.sub(opening, svg, count=1)
 
 
 def text(x, y, words, **attributes) -> str:
     """A line of text; attribute names are written with _ for -."""
-    more = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in attributes.items())
-    return f'<text x="{x:.1f}" y="{y:.1f}"{more}>{escape(words)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}"{_written(attributes)}>{escape(words)}</text>'
 
 
 def box(x, y, width, height) -> str:
@@ -41,12 +40,15 @@ def box(x, y, width, height) -> str:
 
 def path(d, **attributes) -> str:
     """A path element, nothing where there is nothing to draw."""
-    more = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in attributes.items())
-    return f'<path d="{d}"{more}/>' if d else ""
+    return f'<path d="{d}"{_written(attributes)}/>' if d else ""
+
+
+def _written(attributes):
+    return "".join(f' {name.replace("_", "-")}="{value}"' for name, value in attributes.items())
 
 
 def rising(x, y, width, height, step) -> str:
-    """Hatch lines that rise to the right, clipped to a rectangle: lines and no pattern, because a pattern needs an id."""
+    """Hatch lines that rise to the right, clipped to a rectangle. Lines, because a pattern needs an id."""
     lines = []
     for index in range(math.ceil((x + y) / step), math.ceil((x + width + y + height) / step)):
         total = index * step

@@ -16,19 +16,21 @@ def timeline_figure(timeline: Timeline, title: str = "", marks=(), unit: str = "
                     summary: bool = True) -> Figure:
     """Draw a timeline: drawn by hand, simulated or measured.
 
-    `marks` are Violations or pairs (rank, index in that rank's order): they get an outline and a sign, what is missing
-    is listed. `unit` names the unit of time. Figures with the same `scale`, the time at the right edge, share one axis.
-    `slot` is the time of one cell of the text form. `summary=False` keeps makespan, bubble and peaks for the learner to find.
+    `marks` are Violations or pairs (rank, index in that rank's order): they get an outline and a sign, and what
+    is missing is listed. `unit` names the unit of time. Figures with one `scale`, the time at the right edge, share
+    one axis. `slot` is the time of one cell of the text form. `summary=False` leaves makespan, bubble and peaks for
+    the learner to find.
     """
     marks = read_marks(timeline, marks, unit)
     rows = len(timeline.schedule.ranks)
     left = 18 + 6.4 * len(place(timeline, max(0, rows - 1)))
     span = max(float(timeline.makespan), float(scale or 0)) or 1.0
-    layout = Layout(left, (WIDTH - RIGHT - left) / span, rows)
+    head, top = heading(timeline, title)
+    layout = Layout(top, left, (WIDTH - RIGHT - left) / span, rows)
     cell = slot_of(timeline)
-    body = [heading(timeline, title), row_names(timeline, layout), idle_cells(timeline, layout, cell), boxes(timeline, layout),
-            labels(timeline, layout), tooltips(timeline, layout, unit), axis(timeline, layout, span, unit),
-            faults(timeline, layout, marks)]
+    body = [head, row_names(timeline, layout), idle_cells(timeline, layout, cell),
+            boxes(timeline, layout), labels(timeline, layout), tooltips(timeline, layout, unit),
+            axis(timeline, layout, span, unit), faults(timeline, layout, marks)]
     notes = _notes(timeline, marks, unit, summary)
     body += [text(8, layout.bottom + 40 + LINE * line, words, font_weight=weight)
              for line, (words, weight) in enumerate(notes)]

@@ -7,6 +7,7 @@ from course.timeline import Timeline
 
 _LARGEST_DENOMINATOR = 9999
 _WIDEST_GRID = 400
+_MOST_PEAKS = 16
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,9 @@ def _read_mark(timeline, mark, unit):
     if not (0 <= rank < len(operations) and 0 <= position < len(operations[rank])):
         raise ValueError(f"mark {mark!r}: there is no operation {position} on rank {rank}; "
                          "a mark is a Violation, or (rank, index in that rank's order)")
-    return Mark(rank, position, f"{timeline.schedule.label(operations[rank][position])} on {place(timeline, rank)}, "
-                                f"at {at(timeline.starts[rank][position], unit)}")
+    token = timeline.schedule.label(operations[rank][position])
+    start = at(timeline.starts[rank][position], unit)
+    return Mark(rank, position, f"{token} on {place(timeline, rank)}, which starts at {start}")
 
 
 def place(timeline: Timeline, rank: int) -> str:
@@ -64,10 +66,12 @@ def share(fraction) -> str:
 
 def summary_line(timeline: Timeline, unit="slot") -> str:
     """Makespan, bubble and peaks in one line."""
+    peaks = timeline.peak_activations
+    listed = " ".join(map(str, peaks)) if len(peaks) <= _MOST_PEAKS else f"{min(peaks)} to {max(peaks)}"
     held = "chunks" if timeline.schedule.chunks > 1 else "micro-batches"
     where = "stage" if timeline.schedule.rank_is_stage else "rank"
     return (f"{number(timeline.makespan)} {units(unit)}; bubble {share(timeline.bubble_fraction)}; "
-            f"most {held} held, per {where}: {' '.join(map(str, timeline.peak_activations))}")
+            f"most {held} held, per {where}: {listed}")
 
 
 def text_form(timeline: Timeline, title, marks, unit, slot, summary) -> str:
@@ -83,6 +87,6 @@ def text_form(timeline: Timeline, title, marks, unit, slot, summary) -> str:
 def grid(timeline: Timeline, slot=None) -> str:
     """The text grid; a measured one whose shortest operations would make it endless gets coarser cells."""
     drawn = timeline.grid(slot)
-    if slot is None and isinstance(timeline.makespan, float) and len(drawn.partition("\n")[0]) > 4 * _WIDEST_GRID:
+    if slot is None and len(drawn.partition("\n")[0]) > 4 * _WIDEST_GRID:
         drawn = timeline.grid(timeline.makespan / _WIDEST_GRID)
     return drawn
