@@ -46,13 +46,13 @@ test: $(VENV)/.dev $(if $(TESTS),,lint)
 
 lint: $(VENV)/.dev
 	@echo "ruff"; $(BIN)/ruff check
-	@echo "import contract"; $(BIN)/lint-imports
+	@echo "import contract"; $(BIN)/lint-imports --no-cache --no-logo
 	@echo "notebooks against their sources"; $(BIN)/python -m tools.notebooks --check
 
 notebooks: $(VENV)/.dev
 	@$(BIN)/python -m tools.notebooks
 
 clean:
-	@rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis
 	@find course autograder tools tests -name __pycache__ -type d -prune -exec rm -rf {} +
 	@echo "deleted .venv and caches"

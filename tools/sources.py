@@ -70,7 +70,8 @@ def read_cells(path: Path) -> list[Cell]:
 
 
 def _tagged(cell: NotebookNode, place: str) -> Cell:
-    tags = dict(cell.metadata)
+    # Jupytext notes unusual blank lines in keys of its own
+    tags = {key: value for key, value in cell.metadata.items() if not key.startswith("lines_to_")}
     unknown = sorted(set(tags) - set(TAGS))
     if unknown:
         raise SourceError(
