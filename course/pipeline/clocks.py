@@ -1,0 +1,82 @@
+"""What time an operation takes: the machine's own, or that of an emulated device. All in nanoseconds.
+
+A clock is asked twice an operation: `start(arrival)` when its inputs are there, `end(operation)` when it is computed.
+`arrival` is when the emulated sender's message arrives; `planned_end` is when the emulated device is done, and travels
+with the message. So the lateness of a real wake-up is not handed on.
+"""
+
+import time
+
+from course.schedule import Operation
+
+now = time.perf_counter_ns  # one clock for all processes of a machine
+
+
+class Real:
+    """Nothing is emulated."""
+
+    planned_end = overruns = 0
+
+    def start(self, arrival: int) -> int:
+        """Now."""
+        return now()
+
+    def end(self, operation: Operation) -> int:
+        """Now."""
+        return now()
+
+
+class Paced:
+    """Computes, then sleeps until the emulated device would be done. Start and end are clock readings, never the plan.
+
+    An operation that computes longer than its device would is an overrun: counted, and the plan moves with it.
+    """
+
+    def __init__(self, durations: dict[str, list[int]], begin: int):
+        self.durations, self.planned_end = durations, begin
+        self.overruns = 0
+
+    def start(self, arrival: int) -> int:
+        """Sleep until the plan lets the operation start: its rank free, its message there."""
+        self.planned_end = max(self.planned_end, arrival)
+        self.sleep_until(self.planned_end)
+        return now()
+
+    def end(self, operation: Operation) -> int:
+        """Sleep until the device would be done."""
+        self.planned_end += self.durations[operation.kind][operation.stage]
+        late = now() - self.planned_end
+        if late > 0:
+            self.overruns += 1
+            self.planned_end += late
+        self.sleep_until(self.planned_end)
+        return now()
+
+    @staticmethod
+    def sleep_until(moment: int):
+        """Sleep until a moment that may have passed."""
+        rest = moment - now()
+        if rest > 0:
+            time.sleep(rest / 1e9)
+
+
+class Virtual:
+    """The rule of the paced clock without sleeping: start and end are the plan, exact, whatever the machine does."""
+
+    overruns = 0
+
+    def __init__(self, durations: dict[str, list[int]], begin: int):
+        self.durations, self.planned_end = durations, begin
+
+    def start(self, arrival: int) -> int:
+        """When the plan lets the operation start."""
+        self.planned_end = max(self.planned_end, arrival)
+        return self.planned_end
+
+    def end(self, operation: Operation) -> int:
+        """When the device would be done."""
+        self.planned_end += self.durations[operation.kind][operation.stage]
+        return self.planned_end
+
+
+CLOCKS = {"paced": Paced, "real": Real, "virtual": Virtual}

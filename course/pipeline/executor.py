@@ -1,0 +1,102 @@
+"""The interpreter: a rank does its operations in their order, whatever the schedule is. Receive, compute, send."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from course.pipeline.data import micro_batch
+from course.pipeline.memory import SavedBytes
+from course.pipeline.messages import Messages
+from course.pipeline.model import loss_of
+from course.pipeline.progress import Progress
+from course.pipeline.sizes import Sizes
+from course.pipeline.trace import Trace
+from course.schedule import Operation, Schedule
+
+
+@dataclass
+class Share:
+    """What one rank holds of the training: its stages, by number, and all that says what to do with them."""
+
+    schedule: Schedule
+    rank: int
+    sizes: Sizes
+    seed: int
+    stages: dict[int, torch.nn.Module]
+    progress: Progress
+    during: Callable[[Operation], object] | None = None
+
+    @property
+    def parameters(self) -> list[torch.nn.Parameter]:
+        """All parameters that live here."""
+        return [parameter for stage in self.stages.values() for parameter in stage.parameters()]
+
+
+def execute(share: Share, step: int, clock, latency: int = 0) -> Trace:
+    """One step of one rank. Gradients are added to the parameters'; `clock` is one of course.pipeline.clocks."""
+    trace, meter = Trace(), SavedBytes(share.parameters)
+    messages = Messages(share.schedule, share.rank, share.sizes.boundary, share.progress, latency)
+    stages = _Stages(share, step, meter, trace)
+    for position, operation in enumerate(share.schedule.ranks[share.rank]):
+        needed, arrival = messages.receive(position)
+        share.progress.compute(position)
+        start = clock.start(arrival)
+        busy = time.thread_time_ns()
+        result = stages.compute(operation, needed)
+        busy = time.thread_time_ns() - busy
+        if share.during:
+            share.during(operation)
+        end = clock.end(operation)
+        messages.send(operation, result, clock.planned_end)
+        trace.operations.append(operation)
+        trace.starts.append(start)
+        trace.ends.append(end)
+        trace.computing.append(busy)
+    messages.finish()
+    share.progress.reset()
+    trace.overruns, trace.bytes_sent = clock.overruns, messages.bytes_sent
+    trace.peak_activations, trace.peak_activation_bytes = meter.peak_owners, meter.peak_bytes
+    trace.activation_bytes_left = meter.bytes
+    return trace
+
+
+class _Stages:
+    """The arithmetic of one rank in one step; holds a micro-batch's graph from its F until its B, or its W."""
+
+    def __init__(self, share, step, meter, trace):
+        self.share, self.step, self.meter, self.trace = share, step, meter, trace
+        self.last = share.schedule.stages - 1
+        self.held = {}
+
+    def compute(self, operation, needed):
+        """The tensor that the neighbour needs, None where nobody does."""
+        do = {"F": self._forward, "B": self._backward, "I": self._input_gradient, "W": self._weight_gradient}
+        return do[operation.kind](operation.stage, operation.micro_batch, needed)
+
+    def _forward(self, stage, number, arrived):
+        if stage in (0, self.last):
+            tokens, targets = micro_batch(self.share.sizes, self.share.seed, self.step, number)
+        begin = tokens if stage == 0 else arrived.requires_grad_()
+        with self.meter.saving((stage, number)):
+            end = self.share.stages[stage](begin)
+        if stage == self.last:
+            end = loss_of(end, targets, self.share.schedule.micro_batches)
+            self.trace.losses[number] = end.item()
+        self.held[stage, number] = begin, end
+        return None if stage == self.last else end.detach()
+
+    def _backward(self, stage, number, gradient):
+        begin, end = self.held.pop((stage, number))
+        end.backward(gradient)
+        return begin.grad
+
+    def _input_gradient(self, stage, number, gradient):
+        begin, end = self.held[stage, number]
+        self.held[stage, number] = end, gradient
+        return torch.autograd.grad(end, begin, gradient, retain_graph=True)[0] if stage else None
+
+    def _weight_gradient(self, stage, number, _):
+        end, gradient = self.held.pop((stage, number))
+        end.backward(gradient, inputs=list(self.share.stages[stage].parameters()))

@@ -1,0 +1,83 @@
+"""The measured step: how long an emulated operation lasts, when the step is worth keeping, what it shows."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Rational
+
+from course.pipeline.clocks import now
+from course.pipeline.machine import cores
+from course.pipeline.trace import Trace
+from course.schedule import Schedule
+from course.simulation import Costs
+from course.timeline import Span, Timeline
+
+ATTEMPTS = 4  # steps that are measured until one is without overruns
+AHEAD = 20_000_000  # nanoseconds from the order to the begin of the step, so that every rank is there
+SAFETY = 3  # an emulated operation lasts at least this many times what it takes when all ranks share the cores
+SHORTEST = 8_000_000  # nanoseconds: a wake-up can be a millisecond late
+NANO = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One step, measured: its timeline in slots, the bubble, and what each rank counted."""
+
+    timeline: Timeline
+    slot_seconds: float
+    bubble: float
+    overruns: int
+    attempts: int
+    traces: tuple[Trace, ...]
+
+
+def slot_for(times: dict, costs: Costs, schedule: Schedule, available: float | None = None) -> int:
+    """Nanoseconds of a slot such that this machine can keep the paced clock. `times`: (kind, stage) -> nanoseconds.
+
+    With several ranks to a core, an operation lasts at least 3 x ranks x its processor time / cores.
+    """
+    per_stage, crowd = costs.per_stage(schedule.stages), len(schedule.ranks) / (available or cores())
+    least = [max(SAFETY * crowd * time, SHORTEST) / per_stage[kind][stage]
+             for (kind, stage), time in times.items() if per_stage[kind][stage] > 0]
+    return math.ceil(max(least, default=SHORTEST))
+
+
+def divisible(slot: int, costs: Costs, stages: int) -> int:
+    """The slot, a little longer, so that every rational cost is a whole number of nanoseconds."""
+    times = [costs.latency, *(time for row in costs.per_stage(stages).values() for time in row)]
+    unit = math.lcm(*(Fraction(time).denominator for time in times if isinstance(time, Rational)))
+    return -(-slot // unit) * unit
+
+
+def measure(do: Callable, schedule: Schedule, step: int, clock: str, costs: Costs, slot: int, work: float) -> Measured:
+    """Do the step until it is without overruns, a few times at most, and keep the best. `do` gives a job to all ranks."""
+    durations = {kind: [round(time * slot) for time in row] for kind, row in costs.per_stage(schedule.stages).items()}
+    latency, best = round(costs.latency * slot), None
+    attempts = 0
+    while attempts < ATTEMPTS:
+        attempts += 1
+        begin = now() + AHEAD if clock == "paced" else 0
+        traces = do("course.pipeline.training:measure", step, clock, durations, begin, latency)
+        overruns = sum(trace.overruns for trace in traces)
+        if best is None or overruns < best[0]:
+            best = overruns, begin, traces
+        if not overruns:
+            break
+    overruns, begin, traces = best
+    if clock == "real":
+        begin = min(start for trace in traces for start in trace.starts)
+        slot = sum(sum(trace.ends) - sum(trace.starts) for trace in traces) / work
+    timeline = _timeline(traces, schedule, begin, Fraction(slot) if clock == "virtual" else slot)
+    if clock == "paced":
+        emulated = sum(durations[operation.kind][operation.stage] for trace in traces for operation in trace.operations)
+        bubble = 1 - emulated / (len(traces) * float(timeline.makespan) * slot)
+    else:
+        bubble = timeline.bubble_fraction
+    return Measured(timeline, slot / NANO, bubble, overruns, attempts, tuple(traces))
+
+
+def _timeline(traces, schedule, begin, slot):
+    return Timeline.from_spans(
+        [Span(operation, rank, (start - begin) / slot, (end - begin) / slot) for rank, trace in enumerate(traces)
+         for operation, start, end in zip(trace.operations, trace.starts, trace.ends, strict=True)], schedule)

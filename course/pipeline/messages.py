@@ -1,0 +1,118 @@
+"""What one rank sends and receives in one step: torch.distributed's isend and irecv, a tag for each message.
+
+Three rules took time to find. The next receive is posted one operation ahead. Handle and tensor of a send are held until
+the step ends: without either the message is lost. A receive has the shape that is sent: a smaller one ends the process.
+"""
+
+import torch
+import torch.distributed as dist
+
+from course.pipeline.progress import Progress
+from course.schedule import KINDS, Operation, Schedule
+
+STAMP = 2  # float32 places at the end of a message: a whole number, the nanosecond at which it arrives
+
+
+class NeighbourLost(RuntimeError):
+    """A message could not be sent or received: as a rule some other rank is at fault."""
+
+
+def tag_of(sender: Operation, schedule: Schedule) -> int:
+    """The number of the message that an operation sends."""
+    return (sender.stage * schedule.micro_batches + sender.micro_batch) * len(KINDS) + KINDS.index(sender.kind)
+
+
+def receiver_of(sender: Operation, schedule: Schedule) -> int | None:
+    """The stage that needs what an operation computes; None when no other stage does."""
+    if sender.kind == "W":
+        return None
+    stage = sender.stage + (1 if sender.kind == "F" else -1)
+    return stage if 0 <= stage < schedule.stages else None
+
+
+class Messages:
+    """The messages of one rank in one step. Stages that are neighbours on one rank pass their tensors without a copy."""
+
+    def __init__(self, schedule: Schedule, rank: int, shape: tuple[int, ...], progress: Progress, latency: int = 0):
+        self.schedule, self.rank, self.shape, self.progress, self.latency = schedule, rank, shape, progress, latency
+        self.bytes_sent: dict[tuple[int, int], int] = {}
+        self._needs = [self._need(operation) for operation in schedule.ranks[rank]]
+        self._remote = [position for position, need in enumerate(self._needs) if need and self._home(need.stage) != rank]
+        self._next = 0
+        self._posted, self._passed, self._sent = {}, {}, []
+
+    def receive(self, position: int) -> tuple[torch.Tensor | None, int]:
+        """What the rank's operation at this position needs from another stage, and when it arrives by plan."""
+        need = self._needs[position]
+        if need is None:
+            return None, 0
+        if need in self._passed:
+            return self._passed.pop(need)
+        peer = self._home(need.stage)
+        self.progress.wait(position, peer)
+        while self._next < len(self._remote) and len(self._posted) < 2:
+            self._post(self._remote[self._next])
+            self._next += 1
+        handle, buffer = self._posted.pop(position)
+        self._await(handle, peer)
+        content, stamp = _parts(buffer, self.shape)
+        return content.clone(), int(stamp)  # the stamp's bytes are no activation
+
+    def send(self, operation: Operation, content: torch.Tensor | None, end: int):
+        """Pass on what an operation computed; `end` is when the emulated device was done."""
+        stage = receiver_of(operation, self.schedule)
+        if stage is None or content is None:
+            return
+        peer = self._home(stage)
+        if peer == self.rank:
+            self._passed[operation] = content, end
+            return
+        buffer = _buffer(self.shape)
+        place, stamp = _parts(buffer, self.shape)
+        place.copy_(content)
+        stamp.fill_(end + self.latency)
+        try:
+            handle = dist.isend(buffer, peer, tag=tag_of(operation, self.schedule))
+        except RuntimeError as error:
+            raise NeighbourLost(f"sending to rank {peer}: {error}") from error
+        self._sent.append((handle, buffer, peer))
+        crossed = operation.stage, stage
+        self.bytes_sent[crossed] = self.bytes_sent.get(crossed, 0) + content.nbytes
+
+    def finish(self):
+        """Wait until all that was sent is received."""
+        last = len(self._needs) - 1
+        for handle, _, peer in self._sent:
+            self.progress.wait(last, peer)
+            self._await(handle, peer)
+        self._sent.clear()
+
+    def _need(self, operation):
+        return next((need for need in self.schedule.needs(operation) if need.stage != operation.stage), None)
+
+    def _home(self, stage):
+        return self.schedule.stage_to_rank[stage]
+
+    def _post(self, position):
+        need = self._needs[position]
+        peer, buffer = self._home(need.stage), _buffer(self.shape)
+        try:
+            self._posted[position] = dist.irecv(buffer, peer, tag=tag_of(need, self.schedule)), buffer
+        except RuntimeError as error:
+            raise NeighbourLost(f"receiving from rank {peer}: {error}") from error
+
+    @staticmethod
+    def _await(handle, peer):
+        try:
+            handle.wait()
+        except RuntimeError as error:
+            raise NeighbourLost(f"waiting for rank {peer}: {error}") from error
+
+
+def _buffer(shape):
+    size = torch.Size(shape).numel()
+    return torch.empty(size + size % 2 + STAMP)  # the stamp is aligned to 8 bytes
+
+
+def _parts(buffer, shape):
+    return buffer[:torch.Size(shape).numel()].view(shape), buffer[-STAMP:].view(torch.int64)

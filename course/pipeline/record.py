@@ -1,0 +1,118 @@
+"""What a run returns: the prediction, the measurement and the comparison with one process, as plain data."""
+
+from dataclasses import dataclass, field
+from math import isfinite
+
+from course.pipeline.sizes import Sizes
+from course.schedule import Schedule
+from course.timeline import Timeline
+
+
+@dataclass(frozen=True)
+class Run:
+    """One real run of a schedule.
+
+    `predicted` and `measured` are in slots, so that one lies under the other; a slot is `slot_seconds` long.
+    `bubble_measured` counts the emulated devices' time as work and overruns as idle; with the real clock the
+    measured spans are the work. `losses` has one number a step, `max_gradient_difference` is over all parameters in
+    the last step. `bytes_sent` is (from stage, to stage) -> bytes a step; `peak_activation_bytes` and the counts
+    are per rank, `parameter_bytes` per stage, `output` is each rank's stdout.
+    """
+
+    schedule: Schedule
+    clock: str
+    slot_seconds: float
+    predicted: Timeline = field(repr=False)
+    measured: Timeline = field(repr=False)
+    bubble_measured: float
+    overruns: int
+    attempts: int
+    losses: tuple[float, ...]
+    reference_losses: tuple[float, ...]
+    max_gradient_difference: float
+    peak_activations_measured: tuple[int, ...]
+    peak_activation_bytes: tuple[int, ...]
+    activation_bytes_left: tuple[int, ...] = field(repr=False)
+    bytes_sent: dict[tuple[int, int], int] = field(repr=False)
+    parameter_bytes: tuple[int, ...] = field(repr=False)
+    sizes: Sizes = field(repr=False)
+    pids: tuple[int, ...] = field(repr=False)
+    machine: dict = field(repr=False)
+    output: tuple[str, ...] = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def bubble_predicted(self) -> float:
+        """Idle over total, of the simulated timeline."""
+        return float(self.predicted.bubble_fraction)
+
+    @property
+    def peak_activations_predicted(self) -> tuple[int, ...]:
+        """Per rank, the most chunks whose activations are held at once."""
+        return self.predicted.peak_activations
+
+    @property
+    def step_time_predicted(self) -> float:
+        """Seconds of the simulated step."""
+        return float(self.predicted.makespan) * self.slot_seconds
+
+    @property
+    def step_time_measured(self) -> float:
+        """Seconds from the begin of the step to the end of its last operation."""
+        return float(self.measured.makespan) * self.slot_seconds
+
+    @property
+    def grids(self) -> tuple[str, str]:
+        """The predicted and the measured timeline as text, cells of one width in time."""
+        predicted = self.predicted.grid()
+        cells = len(predicted.splitlines()[0].split())
+        return predicted, self.measured.grid(float(self.predicted.makespan) / cells)
+
+    def __str__(self):
+        return report(self)
+
+    def to_json(self) -> dict:
+        """The numbers of the run as plain data."""
+        schedule = self.schedule
+        return {
+            "schedule": schedule.name or "drawn", "ranks": len(schedule.ranks), "stages": schedule.stages,
+            "micro_batches": schedule.micro_batches, "chunks": schedule.chunks, "clock": self.clock,
+            "slot_seconds": self.slot_seconds, "overruns": self.overruns, "attempts": self.attempts,
+            "bubble_predicted": self.bubble_predicted, "bubble_measured": float(self.bubble_measured),
+            "step_time_predicted": self.step_time_predicted, "step_time_measured": self.step_time_measured,
+            "losses": [*map(_finite, self.losses)], "reference_losses": [*map(_finite, self.reference_losses)],
+            "max_gradient_difference": _finite(self.max_gradient_difference),
+            "peak_activations_predicted": list(self.peak_activations_predicted),
+            "peak_activations_measured": list(self.peak_activations_measured),
+            "peak_activation_bytes": list(self.peak_activation_bytes),
+            "bytes_sent": {f"{source}->{target}": size for (source, target), size in self.bytes_sent.items()},
+            "parameter_bytes": list(self.parameter_bytes), "processes": len(self.pids), "pids": list(self.pids),
+            "machine": self.machine, "notes": list(self.notes),
+        }
+
+
+def _finite(number):
+    """JSON has no infinity and no NaN."""
+    return number if isfinite(number) else None
+
+
+def report(run: Run) -> str:
+    """What a reader wants to see of a run, prediction above measurement."""
+    predicted, measured = run.grids
+    milliseconds = run.slot_seconds * 1000
+    lines = [
+        f"predicted, one slot = {milliseconds:.1f} ms", predicted, "",
+        f"measured on {len(run.pids)} processes, {run.clock} clock", measured, "",
+        f"bubble     {run.bubble_predicted:.2%} predicted, {float(run.bubble_measured):.2%} measured",
+        f"step       {run.step_time_predicted:.3f} s predicted, {run.step_time_measured:.3f} s measured",
+        f"loss       {run.losses[0]:.4f} at step 0, {run.losses[-1]:.4f} at step {len(run.losses) - 1}",
+        f"gradients  differ from one process's by {run.max_gradient_difference:.1e} at most, over every parameter",
+        f"held       at most {_row(run.peak_activations_measured)} micro-batches per rank"
+        + (" and stage" if run.schedule.chunks > 1 else "") + f", {_row(run.peak_activations_predicted)} predicted",
+        f"peak       {_row(run.peak_activation_bytes)} bytes of activations per rank",
+    ]
+    return "\n".join([*lines, *(f"note       {note}" for note in run.notes)])
+
+
+def _row(numbers):
+    return ", ".join(f"{number:,}" for number in numbers)

@@ -1,0 +1,21 @@
+"""What a rank reports of one step; plain data, since it goes back to a process without torch."""
+
+from dataclasses import dataclass, field
+
+from course.schedule import Operation
+
+
+@dataclass
+class Trace:
+    """What one rank did in one step, in the order of its operations; times in nanoseconds."""
+
+    operations: list[Operation] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    computing: list[int] = field(default_factory=list)  # processor time, without waiting
+    losses: dict[int, float] = field(default_factory=dict)
+    bytes_sent: dict[tuple[int, int], int] = field(default_factory=dict)
+    overruns: int = 0
+    peak_activations: int = 0
+    peak_activation_bytes: int = 0
+    activation_bytes_left: int = 0

@@ -1,0 +1,76 @@
+"""The jobs of a run, as the workers do them: build the stages, train, measure one step, hand over the gradients."""
+
+import os
+import statistics
+import time
+
+import torch
+
+from course.pipeline.clocks import CLOCKS, Real
+from course.pipeline.executor import Share, execute
+from course.pipeline.model import build_stage
+from course.pipeline.trace import Trace
+
+
+def prepare(worker, schedule, sizes, seed, during):
+    """Build this rank's stages and keep them for the next jobs. Returns what the rank is, with bytes per stage."""
+    stages = {stage: build_stage(sizes, schedule.stages, stage, seed)
+              for stage, home in enumerate(schedule.stage_to_rank) if home == worker.rank}
+    worker.kept = Share(schedule, worker.rank, sizes, seed, stages, worker.progress, during)
+    return {"pid": os.getpid(), "torch": str(torch.__version__), "preloaded": worker.preloaded,
+            "parameter_bytes": {stage: sum(parameter.nbytes for parameter in module.parameters())
+                                for stage, module in stages.items()}}
+
+
+def train(worker, steps, learning_rate):
+    """Warm up, then train on steps 0, 1, ... at full speed. Returns losses per step, and time per (kind, stage).
+
+    That time is processor time of one operation, in nanoseconds, its share of the messages included.
+    """
+    share, losses = worker.kept, []
+    _forget_gradients(share)
+    used, trace = _timed(share, 0)
+    if not steps:
+        _forget_gradients(share)
+        used, trace = _timed(share, 0)
+    for step in range(steps):
+        _forget_gradients(share)
+        used, trace = _timed(share, step)
+        losses.append(trace.losses)
+        # torch.optim would import torch._dynamo: two seconds a worker
+        with torch.no_grad():
+            for parameter in share.parameters:
+                parameter -= learning_rate * parameter.grad
+    between = max(0, used - sum(trace.computing)) / max(1, len(trace.operations))
+    times = {}
+    for operation, busy in zip(trace.operations, trace.computing, strict=True):
+        times.setdefault((operation.kind, operation.stage), []).append(busy + between)
+    return {"losses": losses, "times": {key: statistics.median(of) for key, of in times.items()}}
+
+
+def measure(worker, step, clock, durations, begin, latency) -> Trace:
+    """Do one step without changing the parameters, and report it."""
+    _forget_gradients(worker.kept)
+    timing = Real() if clock == "real" else CLOCKS[clock](durations, begin)
+    return execute(worker.kept, step, timing, latency)
+
+
+def gradients(worker):
+    """The gradients of the last step, as bytes: stage -> all parameters in their order, float32."""
+    return {stage: flat_gradient(module).numpy().tobytes() for stage, module in worker.kept.stages.items()}
+
+
+def flat_gradient(module: torch.nn.Module) -> torch.Tensor:
+    """All gradients of a module in one row."""
+    return torch.cat([parameter.grad.flatten() for parameter in module.parameters()])
+
+
+def _forget_gradients(share):
+    for parameter in share.parameters:
+        parameter.grad = None
+
+
+def _timed(share, step):
+    used = time.process_time_ns()
+    trace = execute(share, step, Real())
+    return time.process_time_ns() - used, trace
