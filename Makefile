@@ -22,7 +22,7 @@ help:
 	@echo "make lab         set up .venv and open JupyterLab at the first notebook (LAB_FLAGS=\"--no-browser --port 9999\")"
 	@echo "make test        set up .venv and run all that this machine can (STRICT=1: what is left out fails)"
 	@echo "make notebooks   generate the notebooks from solutions/pipeline_parallelism/*.py"
-	@echo "make lint        ruff, the import contract, stale notebooks"
+	@echo "make lint        ruff, spelling, the import contract, stale notebooks"
 	@echo "make clean       delete .venv and caches; your notebooks stay"
 	@echo "settings: PYTHON=$(PYTHON) TORCH_INDEX=$(TORCH_INDEX)"
 
@@ -46,6 +46,7 @@ test: $(VENV)/.dev $(if $(TESTS),,lint)
 
 lint: $(VENV)/.dev
 	@echo "ruff"; $(BIN)/ruff check
+	@echo "spelling"; $(BIN)/codespell
 	@echo "import contract"; $(BIN)/lint-imports --no-cache --no-logo
 	@echo "notebooks against their sources"; $(BIN)/python -m tools.notebooks --check
 
