@@ -49,7 +49,8 @@ class Drawing:
 def read_drawing(text, stages: int | None = None) -> Drawing:
     """Read a text grid: one line a rank, cells apart by white space; `stages` is how many rows there may be at most.
 
-    Row labels such as `stage 0:`, blank lines, tabs and small letters are read for what they mean. DrawingError otherwise.
+    Row labels such as `stage 0:`, blank lines, `#` and what follows it, tabs and small letters are read for what they
+    mean. DrawingError otherwise.
 
     >>> read_drawing("stage 0: F0 . b0").rows
     (('F0', '.', 'B0'),)
@@ -57,8 +58,8 @@ def read_drawing(text, stages: int | None = None) -> Drawing:
     if not isinstance(text, str):
         raise DrawingError("not-text", f"The drawing is a text, one line a stage; this is a {type(text).__name__}. "
                            "Write it between triple quotes.")
-    lines = [line for line in text.splitlines() if line.strip()]
-    if not lines or text.strip() == STUB:
+    lines = [line for line in (line.partition("#")[0] for line in text.splitlines()) if line.strip()]
+    if not lines or "".join(lines).strip() == STUB:
         raise DrawingError("empty", "The drawing is empty: write one line a stage, such as `F0 F1 .`, stage 0 first.")
     if stages is not None and len(lines) > stages:
         first = (_LABEL.sub("", lines[stages]).split() or [""])[0]

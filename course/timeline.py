@@ -118,7 +118,7 @@ class Timeline:
     def grid(self, slot=None) -> str:
         """The text form: one line a rank, one cell a slot. Times that are not whole slots are rounded to them."""
         slot = slot or self._slot()
-        columns = max(1, math.ceil(round(self.makespan / slot, 6)))
+        columns = max(1, round(self.makespan / slot))
         rows = []
         for operations, starts, ends in zip(self.schedule.ranks, self.starts, self.ends, strict=True):
             cells, free = [IDLE] * columns, 0

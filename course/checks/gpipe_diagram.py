@@ -2,8 +2,7 @@
 
 from fractions import Fraction
 
-from course.checks.drawing_rules import explain_faults as explain
-from course.checks.drawing_rules import first_avoidable_idle, read_answer
+from course.checks.drawing_rules import explain_faults, first_avoidable_idle, read_answer
 from course.checks.outcome import Message, Outcome, Step, is_number, near, unreadable
 from course.formulas import bubble_fraction, idle_slots, total_slots
 from course.legality import violations
@@ -28,59 +27,63 @@ def drawing(name: str) -> Timeline:
 
 def check_diagram(answer) -> Outcome:
     """Points for complete (2), legal (3), all forwards first (2), 14 slots (2), idle cells marked (1)."""
-    reading = read_answer(answer.value(), "gpipe_diagram", STAGES, MICRO_BATCHES)
+    return judge_diagram(answer, "gpipe_diagram", STAGES, MICRO_BATCHES)
+
+
+def judge_diagram(answer, name: str, stages: int, micro_batches: int) -> Outcome:
+    """The same questions about a GPipe diagram of any size."""
+    reading = read_answer(answer.value(), name, stages, micro_batches)
     if isinstance(reading, Message):
         return Outcome(_steps(), (reading,))
     timeline, messages = reading.timeline, list(reading.notes)
+    shortest = total_slots(stages, micro_batches)
     faults = violations(timeline)
     content = [fault for fault in faults if fault.code not in ("too-early", "overlap")]
-    rows_complete = STAGES - len({fault.rank for fault in content})
+    rows_complete = stages - len({fault.rank for fault in content})
     complete = not content
     legal = complete and not faults and not reading.long_operations
-    messages += explain(reading, faults)
-    ordered = complete and all(_forwards_first(row) for row in timeline.schedule.ranks)
+    messages += explain_faults(reading, faults)
+    ordered = complete and all(map(_forwards_first, timeline.schedule.ranks))
     if legal:
         messages.append(Message("legal", "Every operation starts after what it needs has ended.", good=True))
     if complete and not ordered:
         messages.append(_order_message(timeline))
-    in_time = legal and timeline.makespan <= SLOTS
+    in_time = legal and timeline.makespan <= shortest
     if legal and not in_time:
         rank, slot, waiting = first_avoidable_idle(timeline, forwards_first=ordered)
         messages.append(Message("too-long", f"The step ends at slot {timeline.makespan}; it can end earlier. The first "
                                 f"avoidable idle cell is slot {slot} on stage {rank}: {waiting} could run there."))
-    unmarked = reading.unmarked(max(SLOTS, timeline.makespan)) if complete else []
+    unmarked = reading.unmarked(max(shortest, timeline.makespan)) if complete else []
     if unmarked:
         row, count = unmarked[0]
         messages.append(Message("not-marked", f"{sum(n for _, n in unmarked)} idle cells are not marked yet, the first on "
                                 f"stage {row} ({count} there): write `.` in each, to the end of the step."))
     if legal and ordered and in_time and not unmarked:
         messages.append(Message("right", _praise(timeline), good=True))
-    steps = _steps(rows_complete / STAGES, legal, ordered, in_time, complete and not unmarked)
+    steps = _steps(Fraction(rows_complete, stages), legal, ordered, in_time, complete and not unmarked)
     return Outcome(steps, tuple(messages), timeline, tuple((f.rank, f.position) for f in faults if f.position is not None))
 
 
-def _steps(complete=0.0, legal=False, ordered=False, in_time=False, marked=False):
+def _steps(complete=0, legal=False, ordered=False, in_time=False, marked=False):
     return (Step("every operation once, on its stage", 2, complete), Step("nothing starts too early", 3, legal),
             Step("all forwards, then all backwards, on each stage", 2, ordered),
             Step("as short as it can be", 2, in_time), Step("every idle cell marked", 1, marked))
 
 
 def _forwards_first(row):
-    return "".join(operation.kind for operation in row) == "F" * MICRO_BATCHES + "B" * MICRO_BATCHES
+    kinds = [operation.kind for operation in row]
+    return kinds == sorted(kinds, reverse=True)
 
 
 def _order_message(timeline):
     if recognize(timeline.schedule) == "1f1b":
-        return Message("is-1f1b", "This is legal and it is 1F1B, not GPipe: the next notebook is about it. GPipe runs all "
-                       "forwards of a stage before its first backward.")
-    for rank, row in enumerate(timeline.schedule.ranks):
-        kinds = [operation.kind for operation in row]
-        if "F" in kinds[kinds.index("B"):]:
-            first = row[kinds.index("B")]
-            later = next(op for op in row[kinds.index("B"):] if op.kind == "F")
-            return Message("not-gpipe-order", f"On stage {rank}, {first.short} comes before {later.short}: GPipe runs "
-                           "all forwards of a stage before its first backward.")
-    raise AssertionError("called only where a backward precedes a forward")
+        return Message("is-1f1b", "This is 1F1B, not GPipe: the next notebook is about it. GPipe runs all forwards of a stage "
+                       "before its first backward.")
+    rank, row = next((rank, row) for rank, row in enumerate(timeline.schedule.ranks) if not _forwards_first(row))
+    first = next(operation for operation in row if operation.kind == "B")
+    later = next(operation for operation in row[row.index(first):] if operation.kind == "F")
+    return Message("not-gpipe-order", f"On stage {rank}, {first.short} comes before {later.short}: GPipe runs all forwards of a "
+                   "stage before its first backward.")
 
 
 def _praise(timeline):

@@ -1,0 +1,59 @@
+"""From the learner's folder to one zip for the instructor."""
+
+import json
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+
+from course.exercises import EXERCISES
+from course.progress import Progress
+
+ASSIGNMENT = "pipeline_parallelism"
+ZIP = f"{ASSIGNMENT}.zip"
+
+
+def notebooks_to_hand_in() -> list[str]:
+    """The file names of the notebooks that hold exercises, in their order."""
+    return sorted({f"{entry.notebook}.ipynb" for entry in EXERCISES.values()})
+
+
+def find_problems(folder: Path) -> list[str]:
+    """Why the folder is not ready: notebooks missing, unreadable, or older on disk than their last check."""
+    verdicts, problems = Progress(folder).read()["verdicts"], []
+    for name in notebooks_to_hand_in():
+        path = folder / name
+        try:
+            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            saved = path.stat().st_mtime
+        except FileNotFoundError:
+            problems.append(f"{name} is not in {folder}: put it back there, under this name.")
+            continue
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            problems.append(f"{name} cannot be read ({type(error).__name__}): open it, save it, and hand in again.")
+            continue
+        ids = {cell.get("metadata", {}).get("nbgrader", {}).get("grade_id") for cell in cells if isinstance(cell, dict)}
+        parts = [entry for entry in EXERCISES.values() if f"{entry.notebook}.ipynb" == name]
+        lost = [entry.grade_id for entry in parts if entry.grade_id not in ids]
+        if lost:
+            problems.append(f"{name} has lost its cell {lost[0]}: take a fresh copy of the notebook and move your answers over.")
+        last = max((verdicts[e.grade_id].get("time", 0) for e in parts if e.grade_id in verdicts), default=0)
+        if last > saved + 1:
+            problems.append(f"{name} was checked after it was last saved: save it (Ctrl+S in its tab), then hand in again.")
+    return problems
+
+
+def write_zip(folder: Path) -> Path:
+    """Write the zip of the folder's graded notebooks, whole or not at all. OSError when it cannot be written."""
+    target = folder / ZIP
+    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{ZIP}.")
+    os.close(handle)
+    try:
+        with zipfile.ZipFile(name, "w", zipfile.ZIP_DEFLATED) as archive:
+            for notebook in notebooks_to_hand_in():
+                archive.write(folder / notebook, f"{ASSIGNMENT}/{notebook}")
+        os.replace(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise
+    return target

@@ -1,0 +1,183 @@
+"""What a notebook does around a check: predict, show, check, hint, run for real, progress, hand in."""
+
+from pathlib import Path
+
+from IPython.display import display
+
+from course.answers import LocalAnswer, Refused, encode
+from course.checks.drawing_rules import read_answer
+from course.checks.gpipe_diagram import judge_diagram
+from course.checks.outcome import Message, is_number
+from course.exercises import EXERCISES, Verdict, exercise, judge
+from course.figures import Figure, timeline_figure
+from course.hand_in import ZIP, find_problems, write_zip
+from course.machine_check import machine_view
+from course.pipeline import preload
+from course.progress import Progress, is_grading
+from course.real_run import NoRun, RealRun, no_run, run_subject
+from course.schedule import Schedule
+from course.simulation import Costs, simulate
+from course.timeline import Timeline
+from course.view import View, outcome_view, paragraphs, points, table, together, verdict_view
+from course.widgets.grid_editor import grid_editor
+from course.widgets.hints import hint_buttons
+
+__all__ = ["check", "check_machine", "draw_here", "hand_in", "hint", "practise", "predict", "progress", "reveal",
+           "run_for_real", "show"]
+
+if not is_grading():
+    preload()
+
+
+def check(grade_id: str, *answers) -> Verdict:
+    """Judge the answers of an exercise and show what is right, what is not, and why. Its value is the points."""
+    verdict = judge(grade_id, *map(LocalAnswer, answers))
+    record = Progress()
+    record.record_verdict(grade_id, verdict.points, verdict.maximum, [message.code for message in verdict.messages])
+    display(verdict_view(verdict))
+    _say_trouble(record)
+    return verdict
+
+
+def practise(drawing, stages: int, micro_batches: int) -> View:
+    """Look at a GPipe drawing of another size: what is right, what is not, and why. No points, no record."""
+    outcome = judge_diagram(LocalAnswer(drawing), "the drawing", stages, micro_batches)
+    return outcome_view("Practice", outcome)
+
+
+def hint(grade_id: str, number: int | None = None):
+    """Three buttons, one a hint, or the hint with this number at once. Hints cost nothing."""
+    entry = exercise(grade_id)
+
+    def take(taken):
+        Progress().record_hint(grade_id, taken)
+
+    if number is None:
+        return hint_buttons(entry.title, entry.hints, take)
+    if number not in (1, 2, 3):
+        return paragraphs(f"There is no hint {number!r}: they are 1, 2 and 3.")
+    take(number)
+    return paragraphs(f"Hint {number} of 3: {entry.hints[number - 1]}")
+
+
+def predict(key: str, guess, sure=...) -> View:
+    """Commit to a number before the run, and to how sure you are of it, in percent. `...` is no prediction yet."""
+    if guess is ...:
+        return paragraphs("No prediction yet: put your number in place of the first `...`, how sure you are of it (0 to 100) "
+                          "in place of the second, and run this cell again.")
+    try:
+        guess, sure = encode(guess), None if sure is ... else encode(sure)
+    except Refused as error:
+        return paragraphs(f"Not noted: {error}.")
+    if sure is not None and not (is_number(sure) and 0 <= sure <= 100):
+        return paragraphs(f"Not noted: sure={sure!r}. It is a percentage, from 0 (a pure guess) to 100 (certain).")
+    record = Progress()
+    _predictions[key] = {"guess": _plain(guess), "sure": _plain(sure)}
+    record.record_prediction(key, _plain(guess), _plain(sure))
+    _say_trouble(record)
+    return paragraphs(f"Noted: {_show(guess)}{_confidence(sure)}. The run below will tell.")
+
+
+_predictions: dict[str, dict] = {}
+
+
+def reveal(key: str, actual, what: str = "") -> View:
+    """The number, beside the prediction that was made of it."""
+    if actual is ...:
+        return paragraphs("Not known yet: what this cell looks at has to be there first.")
+    noted = _predictions.get(key) or Progress().read()["predictions"].get(key)
+    answer = f"{what}: {_show(actual)}." if what else f"It is {_show(actual)}."
+    if not isinstance(noted, dict):
+        return paragraphs(f"{answer} You made no prediction: a guess before the run, even a wrong one, makes the reason stick.")
+    guess, sure = noted.get("guess"), noted.get("sure")
+    close = abs(guess - actual) <= 0.0021 if is_number(guess) and is_number(actual) else _same_words(guess, actual)
+    if close:
+        return paragraphs(f"{answer} You predicted it{_confidence(sure)}.")
+    surprise = " You were sure of it: the reason is worth a second look." if is_number(sure) and sure >= 80 else ""
+    return paragraphs(f"{answer} You predicted {_show(guess)}{_confidence(sure)}.{surprise}")
+
+
+def _same_words(guess, actual):
+    return str(guess).strip().lower() == str(actual).strip().lower()
+
+
+def _confidence(sure):
+    return f", {sure:g}% sure" if is_number(sure) else ""
+
+
+def _plain(value):
+    """What JSON can hold: a Fraction is kept as a float."""
+    return float(value) if is_number(value) and not isinstance(value, int) else value
+
+
+def _show(value):
+    return f"{float(value):.4g}" if is_number(value) else str(value)
+
+
+def show(subject, title: str = "", stages: int = 4, micro_batches: int = 4, costs: Costs | None = None,
+         summary: bool = True) -> Figure | View:
+    """A picture of a schedule (simulated), a timeline, or a drawing as text; `summary=False` leaves its numbers to you."""
+    if isinstance(subject, Schedule):
+        subject = simulate(subject, costs)
+    if not isinstance(subject, Timeline):
+        reading = read_answer(LocalAnswer(subject).value(), "the drawing", stages, micro_batches)
+        if isinstance(reading, Message):
+            return paragraphs(reading.text)
+        subject = reading.timeline
+    return timeline_figure(subject, title=title, summary=summary)
+
+
+def draw_here(text, stages: int = 4, slots: int = 14, micro_batches: int = 4):
+    """The grid editor, as the last line of the cell that holds the drawing: it starts from the text and writes it back."""
+    return grid_editor(text if isinstance(text, str) else "", stages=stages, slots=slots, micro_batches=micro_batches)
+
+
+def run_for_real(subject, stages: int = 4, micro_batches: int = 4, **options) -> RealRun | NoRun:
+    """Train a small transformer by this drawing or schedule, one process a stage, and show what was measured."""
+    if is_grading():
+        return no_run("Not run while the notebook is graded or validated: it earns no points.")
+    return run_subject(subject, stages, micro_batches, **options)
+
+
+def check_machine() -> View:
+    """Look at this machine: cores, memory, torch, processes; says what to do where something is missing."""
+    return paragraphs("Not looked at while the notebook is graded or validated.") if is_grading() else machine_view()
+
+
+def progress() -> View:
+    """Each exercise with its points so far and the hints taken, and what is next."""
+    record = Progress()
+    found = record.read()
+    rows, following = [], None
+    for entry in EXERCISES.values():
+        verdict = found["verdicts"].get(entry.grade_id)
+        best = verdict.get("best") if isinstance(verdict, dict) else None
+        if following is None and (not is_number(best) or best < entry.points):
+            following = entry
+        rows.append([entry.notebook, entry.title, points(best) if is_number(best) else "-", points(entry.points),
+                     found["hints"].get(entry.grade_id, 0)])
+    said = f"Next: {following.title}, in {following.notebook}." if following else "All exercises have full points."
+    view = together(table(["notebook", "exercise", "your points", "of", "hints taken"], rows), paragraphs(said))
+    _say_trouble(record)
+    return view
+
+
+def hand_in() -> View:
+    """Look whether all notebooks are saved, and write one zip of them for the instructor."""
+    if is_grading():
+        return paragraphs("Nothing is handed in while the notebook is graded or validated.")
+    folder = Path.cwd()
+    problems = find_problems(folder)
+    if problems:
+        return paragraphs("Not written yet:", *problems)
+    try:
+        target = write_zip(folder)
+    except OSError as error:
+        return paragraphs(f"{ZIP} could not be written ({error.strerror}): make room, or ask for a folder you may write to.")
+    return paragraphs(f"Written: {target.name}, beside this notebook. Download it (right click on it in the file list on the "
+                      "left, Download) and give it to your instructor.")
+
+
+def _say_trouble(record):
+    if record.trouble:
+        display(paragraphs(record.trouble))

@@ -1,0 +1,170 @@
+"""A learner's answer on real processes, and how its result is shown."""
+
+from dataclasses import dataclass, replace
+
+from course.answers import LocalAnswer
+from course.checks.drawing_rules import read_answer
+from course.checks.outcome import Message
+from course.figures import stack, timeline_figure
+from course.legality import violations
+from course.pipeline import PipelineError, Run, Sizes, run
+from course.schedule import Schedule
+from course.timeline import Timeline
+from course.view import View, paragraphs, table, together
+
+CLOCKS = {
+    "paced": "Real: the processes, the text, the tensors, the messages, the gradients. Emulated: how long an operation takes. "
+             "Each one computes, then waits until a device of its own would be done, because {ranks} ranks share "
+             "{cores:g} cores here. The boxes are clock readings, not the plan.",
+    "real": "Nothing is emulated: {ranks} ranks share {cores:g} cores.",
+    "virtual": "The processes, tensors and messages are real; the times follow the plan and are not measured.",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class RealRun:
+    """A finished run, ready to be looked at: by itself the timelines and the numbers; `traffic()`, `equality()`, `memory()`."""
+
+    run: Run
+    drawn: Timeline | None = None
+
+    @property
+    def slots(self):
+        """The length of the step in slots, as drawn or simulated."""
+        return (self.drawn or self.run.predicted).makespan
+
+    @property
+    def bubble(self):
+        """The bubble fraction, as drawn or simulated."""
+        return (self.drawn or self.run.predicted).bubble_fraction
+
+    @property
+    def bubble_measured(self) -> float:
+        """The bubble fraction of the real run."""
+        return float(self.run.bubble_measured)
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return together(self.timelines(), self.numbers())._repr_mimebundle_()
+
+    def __repr__(self):
+        return repr(together(self.timelines(), self.numbers()))
+
+    @property
+    def gradient_difference(self) -> float:
+        """The largest difference of a gradient from one process's, over every parameter."""
+        return self.run.max_gradient_difference
+
+    @property
+    def sizes(self) -> Sizes:
+        """The sizes of the model and its micro-batches."""
+        return self.run.sizes
+
+    def backwards_reversed(self) -> Schedule:
+        """The schedule that ran, with the backwards of each rank in the opposite order."""
+        ranks = []
+        for rank in self.run.schedule.ranks:
+            backwards = [operation for operation in rank if operation.kind == "B"]
+            ranks.append(tuple(backwards.pop() if operation.kind == "B" else operation for operation in rank))
+        return replace(self.run.schedule, ranks=tuple(ranks), name="")
+
+    def timelines(self):
+        """The drawing or the simulation, and the measured timeline under it, on one time axis."""
+        upper = self.drawn or self.run.predicted
+        scale = max(float(upper.makespan), float(self.run.measured.makespan))
+        name = "Your drawing" if self.drawn else "Simulated"
+        slot = f"one slot = {self.run.slot_seconds * 1000:.1f} ms"
+        return stack(timeline_figure(upper, title=name, scale=scale),
+                     timeline_figure(self.run.measured, title=f"Measured on {len(self.run.pids)} processes, {slot}",
+                                     scale=scale, slot=1, summary=False))
+
+    def numbers(self) -> View:
+        """Measured beside predicted, and what of it is real."""
+        run = self.run
+        rows = [["bubble fraction", f"{run.bubble_predicted:.1%}", f"{float(run.bubble_measured):.1%}"],
+                ["step time", f"{run.step_time_predicted * 1000:.0f} ms", f"{run.step_time_measured * 1000:.0f} ms"],
+                ["micro-batches held at most, per stage", _row(run.peak_activations_predicted),
+                 _row(run.peak_activations_measured)]]
+        notes = [CLOCKS[run.clock].format(ranks=len(run.schedule.ranks), cores=run.machine["cores"])]
+        if run.overruns:
+            notes.append(f"{run.overruns} operations took longer than their planned time: this machine was busy. Run the "
+                         "cell again for a cleaner measurement.")
+        return together(table(["", "predicted", "measured"], rows), paragraphs(*notes, *run.notes))
+
+    def equality(self) -> View:
+        """Loss and gradients beside one process's that trains the same model on the same text."""
+        run = self.run
+        rows = [[f"loss, step {step}", f"{one:.6f}", f"{many:.6f}"]
+                for step, (one, many) in enumerate(zip(run.reference_losses, run.losses, strict=True))]
+        return together(table(["", "one process", f"{len(run.pids)} processes"], rows),
+                        paragraphs(f"Largest difference of any gradient of any parameter: {run.max_gradient_difference:.1e}"))
+
+    def traffic(self) -> View:
+        """What crossed each boundary in the measured step, beside the parameters that stayed where they are."""
+        run = self.run
+        rows = [[f"stage {source} → stage {target}", "activations" if target > source else "gradients of activations",
+                 f"{size:,}"] for (source, target), size in sorted(run.bytes_sent.items())]
+        kept = [[f"stage {stage}", f"{size:,}"] for stage, size in enumerate(run.parameter_bytes)]
+        return together(table(["boundary", "what", "bytes in one step"], rows, "What was sent"),
+                        table(["stage", "bytes of parameters"], kept, "What was not sent"))
+
+
+@dataclass(frozen=True, repr=False)
+class NoRun(View):
+    """In place of a run, why there was none; what a cell asks of it is not known yet (`...`)."""
+
+    slots = bubble = bubble_measured = gradient_difference = ...
+    sizes = None
+
+    def traffic(self) -> View:
+        """Why there is nothing to look at."""
+        return paragraphs("There was no run to look at yet.")
+
+    equality = traffic
+
+    def backwards_reversed(self):
+        """No schedule."""
+        return ...
+
+
+def no_run(text: str) -> NoRun:
+    """A NoRun that says this."""
+    view = paragraphs(text)
+    return NoRun(view.html, view.text)
+
+
+def _row(numbers):
+    return ", ".join(f"{number:,}" for number in numbers)
+
+
+def read_subject(subject, stages: int, micro_batches: int) -> tuple[Schedule, Timeline | None] | NoRun:
+    """The schedule to run, and the drawing it comes from; a NoRun that says why there is none."""
+    if isinstance(subject, Schedule):
+        return subject, None
+    if isinstance(subject, Timeline):
+        drawn = subject
+    else:
+        reading = read_answer(LocalAnswer(subject).value(), "the drawing", stages, micro_batches)
+        if isinstance(reading, Message):
+            return no_run(f"Nothing to run yet. {reading.text}")
+        drawn = reading.timeline
+    faults = violations(drawn)
+    if faults:
+        return no_run("Not run: with this fault the processes would wait for ever or compute nonsense. "
+                      f"{faults[0].message}.")
+    return drawn.schedule, drawn
+
+
+def run_subject(subject, stages: int, micro_batches: int, **options) -> RealRun | NoRun:
+    """Run a schedule or a drawing on real processes; what goes wrong comes back as a NoRun, never as a traceback."""
+    found = read_subject(subject, stages, micro_batches)
+    if isinstance(found, NoRun):
+        return found
+    schedule, drawn = found
+    try:
+        result = run(schedule, **options)
+    except (PipelineError, ValueError, OSError) as error:
+        return no_run(f"The run did not come to its end: {error}")
+
+
+    # With times of its own an operation is no longer one cell wide, so the simulation stands above the measurement.
+    return RealRun(result, drawn if not {"forward", "backward", "costs"} & set(options) else None)

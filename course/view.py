@@ -1,0 +1,94 @@
+"""What a cell shows: HTML with the same in plain text, which is what a terminal and an untrusted notebook see."""
+
+from dataclasses import dataclass
+from html import escape
+
+from course.checks.outcome import Outcome
+from course.exercises import Verdict
+from course.figures import Figure, timeline_figure
+
+GOOD, BAD = "✓", "✗"
+
+
+@dataclass(frozen=True, repr=False)
+class View:
+    """HTML and its text form; a notebook shows the one, a terminal the other."""
+
+    html: str
+    text: str
+
+    def __repr__(self):
+        return self.text
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {"text/html": self.html, "text/plain": self.text}
+
+
+def paragraphs(*lines: str) -> View:
+    """Plain sentences, one a line."""
+    return View("".join(f"<p style='margin:.3em 0'>{escape(line)}</p>" for line in lines), "\n".join(lines))
+
+
+def table(headers: list[str], rows: list[list], caption: str = "") -> View:
+    """A table; cells are shown as they are given."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    style = "padding:.15em .8em;text-align:left;border-bottom:1px solid currentColor"
+    head = "".join(f"<th scope='col' style='{style}'>{escape(header)}</th>" for header in headers)
+    body = "".join("<tr>" + "".join(f"<td style='{style.replace('1px', '0px')}'>{escape(cell)}</td>" for cell in row) + "</tr>"
+                   for row in cells)
+    title = f"<caption style='text-align:left;font-weight:bold'>{escape(caption)}</caption>" if caption else ""
+    html = (f"<table style='border-collapse:collapse;margin:.4em 0'>{title}<thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table>")
+    widths = [max(map(len, column)) for column in zip(headers, *cells, strict=True)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in [headers, *cells]]
+    return View(html, "\n".join([caption] * bool(caption) + lines))
+
+
+def together(*views: View | Figure) -> View:
+    """Several views, one below the other."""
+    return View("".join(view._repr_mimebundle_()["text/html"] for view in views), "\n\n".join(map(repr, views)))
+
+
+def points(number: float) -> str:
+    """Points as people write them: `7`, `7.5`."""
+    return f"{float(round(number, 2)):g}"
+
+
+def verdict_view(verdict: Verdict) -> View:
+    """A verdict as a learner reads it: points, what is right and what is not and why, the steps, the marked drawing."""
+    full = verdict.points == verdict.maximum
+    head = f"{verdict.grade_id}: {points(verdict.points)} of {points(verdict.maximum)} points"
+    return _judged(head, full, verdict, _steps_html(verdict))
+
+
+def outcome_view(title: str, outcome: Outcome) -> View:
+    """The same without points, for practice."""
+    full = all(step.share == 1 for step in outcome.steps)
+    return _judged(f"{title}: {'right' if full else 'not there yet'}", full, outcome, "")
+
+
+def _judged(head, full, judged, below):
+    head = f"{GOOD if full else BAD} {head}"
+    signed = [(GOOD if message.good else BAD, message.text) for message in judged.messages]
+    items = "".join(f"<li style='list-style:none;margin:.2em 0'><b>{sign}</b> {_code(text)}</li>" for sign, text in signed)
+    html = f"<div role='status'><b>{escape(head)}</b><ul style='margin:.3em 0;padding-left:1em'>{items}</ul>{below}</div>"
+    view = View(html, "\n".join([head] + [f"  {sign} {text}" for sign, text in signed]))
+    if judged.drawing is None or not judged.drawing.work:
+        return view
+    return together(view, timeline_figure(judged.drawing, title="Your drawing", marks=judged.marks, summary=full))
+
+
+def _steps_html(verdict):
+    if not verdict.steps:
+        return ""
+    rows = "".join(f"<li>{escape(step.name)}: {points(step.points * step.share)} of {points(step.points)}</li>"
+                   for step in verdict.steps)
+    return f"<details><summary>How the points are counted</summary><ul style='margin:.2em 0'>{rows}</ul></details>"
+
+
+def _code(text):
+    """Escape, and set what stands between backticks as code."""
+    parts = escape(text, quote=False).split("`")
+    if len(parts) % 2 == 0:
+        return "`".join(parts)
+    return "".join(f"<code>{part}</code>" if index % 2 else part for index, part in enumerate(parts))

@@ -1,0 +1,26 @@
+"""Hints behind buttons: nothing is shown until it is asked for."""
+
+from collections.abc import Callable
+from html import escape
+
+import ipywidgets
+
+
+def hint_buttons(title: str, hints: tuple[str, ...], take: Callable[[int], None]):
+    """A row of buttons, one a hint, each usable once the one before has been read; `take(number)` is told of each."""
+    said = ipywidgets.HTML()
+    buttons = [ipywidgets.Button(description=f"Hint {number}", tooltip=f"{title}: hint {number} of {len(hints)}",
+                                 disabled=number > 1) for number in range(1, len(hints) + 1)]
+
+    def shower(number):
+        def show(_):
+            take(number)
+            read = "".join(f"<p><b>Hint {index}.</b> {escape(text)}</p>" for index, text in enumerate(hints[:number], 1))
+            said.value = f"<div role='status'>{read}</div>"
+            if number < len(hints):
+                buttons[number].disabled = False
+        return show
+
+    for number, button in enumerate(buttons, 1):
+        button.on_click(shower(number))
+    return ipywidgets.VBox([ipywidgets.HBox(buttons), said])
