@@ -123,7 +123,7 @@ def pinned_torch():
 
 
 def pip(python, *arguments):
-    command = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "-q", *arguments]
+    command = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "-qq", *arguments]
     return subprocess.run(command, cwd=str(ROOT)).returncode == 0
 
 
