@@ -132,10 +132,15 @@ def draw_here(text, stages: int = 4, slots: int = 14, micro_batches: int = 4):
     return grid_editor(text if isinstance(text, str) else "", stages=stages, slots=slots, micro_batches=micro_batches)
 
 
-def run_for_real(subject, stages: int = 4, micro_batches: int = 4, **options) -> RealRun | NoRun:
-    """Train a small transformer by this drawing or schedule, one process a stage, and show what was measured."""
+def run_for_real(subject, stages: int = 4, micro_batches: int = 4, after=(), **options) -> RealRun | NoRun:
+    """Train a small transformer by this drawing or schedule, one process a stage, and show what was measured.
+
+    `after` are the answers that the run would give away: while one of them is `...` there is no run.
+    """
     if is_grading():
         return no_run("Not run while the notebook is graded or validated: it earns no points.")
+    if any(answer is ... for answer in after):
+        return no_run("Answer the exercise above first: then this run tells whether you were right.")
     return run_subject(subject, stages, micro_batches, **options)
 
 

@@ -10,7 +10,7 @@ from course.legality import violations
 from course.pipeline import PipelineError, Run, Sizes, run
 from course.schedule import Schedule
 from course.timeline import Timeline
-from course.view import View, paragraphs, table, together
+from course.view import View, folded, paragraphs, table, together
 
 CLOCKS = {
     "paced": "Real: the processes, the text, the tensors, the messages, the gradients. Emulated: how long an operation takes. "
@@ -27,6 +27,7 @@ class RealRun:
 
     run: Run
     drawn: Timeline | None = None
+    with_bubble: bool = True
 
     @property
     def slots(self):
@@ -73,22 +74,24 @@ class RealRun:
         scale = max(float(upper.makespan), float(self.run.measured.makespan))
         name = "Your drawing" if self.drawn else "Simulated"
         slot = f"one slot = {self.run.slot_seconds * 1000:.1f} ms"
-        return stack(timeline_figure(upper, title=name, scale=scale),
+        return stack(timeline_figure(upper, title=name, scale=scale, summary=False),
                      timeline_figure(self.run.measured, title=f"Measured on {len(self.run.pids)} processes, {slot}",
                                      scale=scale, slot=1, summary=False))
 
     def numbers(self) -> View:
         """Measured beside predicted, and what of it is real."""
         run = self.run
-        rows = [["bubble fraction", f"{run.bubble_predicted:.1%}", f"{float(run.bubble_measured):.1%}"],
-                ["step time", f"{run.step_time_predicted * 1000:.0f} ms", f"{run.step_time_measured * 1000:.0f} ms"],
-                ["micro-batches held at most, per stage", _row(run.peak_activations_predicted),
-                 _row(run.peak_activations_measured)]]
-        notes = [CLOCKS[run.clock].format(ranks=len(run.schedule.ranks), cores=run.machine["cores"])]
+        rows = [["bubble fraction", f"{run.bubble_predicted:.1%}", f"{float(run.bubble_measured):.1%}"]] * self.with_bubble
+        rows += [["step time", f"{run.step_time_predicted * 1000:.0f} ms", f"{run.step_time_measured * 1000:.0f} ms"],
+                 ["micro-batches held at most, per stage", _row(run.peak_activations_predicted),
+                  _row(run.peak_activations_measured)]]
+        notes = list(run.notes)
         if run.overruns:
             notes.append(f"{run.overruns} operations took longer than their planned time: this machine was busy. Run the "
                          "cell again for a cleaner measurement.")
-        return together(table(["", "predicted", "measured"], rows), paragraphs(*notes, *run.notes))
+        clock = CLOCKS[run.clock].format(ranks=len(run.schedule.ranks), cores=run.machine["cores"])
+        return together(table(["", "predicted", "measured"], rows), paragraphs(*notes),
+                        folded(f"What is real here, and what is emulated ({run.clock} clock)", clock))
 
     def equality(self) -> View:
         """Loss and gradients beside one process's that trains the same model on the same text."""
@@ -145,7 +148,8 @@ def read_subject(subject, stages: int, micro_batches: int) -> tuple[Schedule, Ti
     else:
         reading = read_answer(LocalAnswer(subject).value(), "the drawing", stages, micro_batches)
         if isinstance(reading, Message):
-            return no_run(f"Nothing to run yet. {reading.text}")
+            missing = "Draw your answer in its cell above, run that cell, then this one."
+            return no_run(f"Nothing to run yet. {missing if reading.code == 'unanswered' else reading.text}")
         drawn = reading.timeline
     faults = violations(drawn)
     if faults:
@@ -154,7 +158,7 @@ def read_subject(subject, stages: int, micro_batches: int) -> tuple[Schedule, Ti
     return drawn.schedule, drawn
 
 
-def run_subject(subject, stages: int, micro_batches: int, **options) -> RealRun | NoRun:
+def run_subject(subject, stages: int, micro_batches: int, with_bubble: bool = True, **options) -> RealRun | NoRun:
     """Run a schedule or a drawing on real processes; what goes wrong comes back as a NoRun, never as a traceback."""
     found = read_subject(subject, stages, micro_batches)
     if isinstance(found, NoRun):
@@ -167,4 +171,4 @@ def run_subject(subject, stages: int, micro_batches: int, **options) -> RealRun 
 
 
     # With times of its own an operation is no longer one cell wide, so the simulation stands above the measurement.
-    return RealRun(result, drawn if not {"forward", "backward", "costs"} & set(options) else None)
+    return RealRun(result, drawn if not {"forward", "backward", "costs"} & set(options) else None, with_bubble)

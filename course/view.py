@@ -29,6 +29,12 @@ def paragraphs(*lines: str) -> View:
     return View("".join(f"<p style='margin:.3em 0'>{escape(line)}</p>" for line in lines), "\n".join(lines))
 
 
+def folded(summary: str, *lines: str) -> View:
+    """Sentences behind a line to click on; the text form has them in full."""
+    inner = paragraphs(*lines)
+    return View(f"<details><summary>{escape(summary)}</summary>{inner.html}</details>", inner.text)
+
+
 def table(headers: list[str], rows: list[list], caption: str = "") -> View:
     """A table; cells are shown as they are given."""
     cells = [[str(cell) for cell in row] for row in rows]
@@ -46,7 +52,7 @@ def table(headers: list[str], rows: list[list], caption: str = "") -> View:
 
 def together(*views: View | Figure) -> View:
     """Several views, one below the other."""
-    return View("".join(view._repr_mimebundle_()["text/html"] for view in views), "\n\n".join(map(repr, views)))
+    return View("".join(view._repr_mimebundle_()["text/html"] for view in views), "\n\n".join(filter(None, map(repr, views))))
 
 
 def points(number: float) -> str:
@@ -75,7 +81,8 @@ def _judged(head, full, judged, below):
     view = View(html, "\n".join([head] + [f"  {sign} {text}" for sign, text in signed]))
     if judged.drawing is None or not judged.drawing.work:
         return view
-    return together(view, timeline_figure(judged.drawing, title="Your drawing", marks=judged.marks, summary=full))
+    # Without the summary line: makespan and bubble are the next questions.
+    return together(view, timeline_figure(judged.drawing, title="Your drawing", marks=judged.marks, summary=False))
 
 
 def _steps_html(verdict):

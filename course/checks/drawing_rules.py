@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from course.checks.outcome import Message, unreadable
 from course.drawing import CONTINUED, UNMARKED, Drawing, DrawingError, read_drawing
 from course.legality import Violation
-from course.schedule import Operation
+from course.schedule import KINDS, Operation
 from course.timeline import Timeline
 
 
@@ -88,12 +88,16 @@ def explain_faults(reading: Reading, faults: list[Violation], most: int = 3) -> 
 def _missing(reading, faults):
     messages = []
     for rank in sorted({fault.rank for fault in faults}):
-        names = [fault.message.split()[0] for fault in faults if fault.rank == rank]
+        names = sorted((fault.message.split()[0] for fault in faults if fault.rank == rank), key=_by_kind)
         if rank in reading.short_content_rows:
             messages.append(Message("row-missing", f"Stage {rank} has no row yet: write one line for each stage."))
         else:
             messages.append(Message("missing", f"Stage {rank}, not drawn yet: {', '.join(names)}."))
     return messages
+
+
+def _by_kind(name):
+    return KINDS.index(name[0]), name
 
 
 def _at(timeline, fault):

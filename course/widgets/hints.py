@@ -6,6 +6,13 @@ from html import escape
 import ipywidgets
 
 
+class HintBox(ipywidgets.VBox):
+    """The buttons; where no front end shows them, a line that says what to do."""
+
+    def __repr__(self):
+        return "Three hints: press a button in JupyterLab, or ask for one by its number."
+
+
 def hint_buttons(title: str, hints: tuple[str, ...], take: Callable[[int], None]):
     """A row of buttons, one a hint, each usable once the one before has been read; `take(number)` is told of each."""
     said = ipywidgets.HTML()
@@ -23,4 +30,4 @@ def hint_buttons(title: str, hints: tuple[str, ...], take: Callable[[int], None]
 
     for number, button in enumerate(buttons, 1):
         button.on_click(shower(number))
-    return ipywidgets.VBox([ipywidgets.HBox(buttons), said])
+    return HintBox([ipywidgets.HBox(buttons), said])

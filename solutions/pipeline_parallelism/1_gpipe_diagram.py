@@ -25,7 +25,7 @@ from course.notebook import check, draw_here, hint, practise, predict, reveal, r
 show("""
 F0 .  .  B0
 .  F0 B0 .
-""", stages=2, micro_batches=1)
+""", stages=2, micro_batches=1, summary=False)
 
 # %% [markdown]
 # Only one stage works at any time. With 4 stages and one batch that is not cut, which fraction of the time does a stage work?
@@ -34,7 +34,7 @@ F0 .  .  B0
 predict("share-of-one-batch", ..., sure=...)
 
 # %%
-one_batch = show(schedules.gpipe(stages=4, micro_batches=1), title="4 stages, 1 micro-batch")
+one_batch = show(schedules.gpipe(stages=4, micro_batches=1), title="4 stages, 1 micro-batch", summary=False)
 one_batch
 
 # %%
@@ -56,7 +56,7 @@ reveal("share-of-one-batch", 2 / 8, "A stage works 2 of 8 slots, the fraction")
 show("""
 F0 F1 .  .  B0 B1
 .  F0 F1 B0 B1 .
-""", stages=2, micro_batches=2)
+""", stages=2, micro_batches=2, summary=False)
 
 # %% [markdown]
 # ## Half of one: 3 stages, 2 micro-batches
@@ -113,7 +113,7 @@ hint("ex1-diagram")
 # is above, the measurement under it.
 
 # %%
-my_run = run_for_real(gpipe_diagram)
+my_run = run_for_real(gpipe_diagram, with_bubble=False)
 my_run
 
 # %%
@@ -133,7 +133,7 @@ my_run.equality()
 # the length of the step, and the gradients.
 
 # %%
-other_order = run_for_real(my_run.backwards_reversed())
+other_order = run_for_real(my_run.backwards_reversed(), with_bubble=False)
 other_order
 
 # %%
@@ -175,10 +175,16 @@ check("ex1-bubbles", bubbles_per_stage, bubble_fraction_4_4)
 hint("ex1-bubbles")
 
 # %%
-reveal("middle-idles", "same" if my_run.slots is not ... else ..., "Against the first stage, a middle stage idles")
+reveal("middle-idles", "same" if bubbles_per_stage is not ... else ..., "Against the first stage, a middle stage idles")
+
+# %% [markdown]
+# Your diagram has a bubble fraction, and so has your run, whose boxes are clock readings:
 
 # %%
-reveal("bubble-measured", my_run.bubble_measured, "The bubble fraction that was measured in your run")
+if bubble_fraction_4_4 is ...:
+    print("Answer the exercise above first.")
+else:
+    print("in your diagram:", my_run.bubble, "- measured in your run:", my_run.bubble_measured)
 
 # %% [markdown]
 # **"The bubble is the gap in the middle"** is the tempting wrong idea. Look at a row again. A stage waits for its first forward
@@ -222,7 +228,8 @@ hint("ex1-backward-twice")
 # Your order again, on processes whose backwards now last two slots:
 
 # %%
-slow_backward = run_for_real(gpipe_diagram, costs=Costs(forward=1, backward=2))
+slow_backward = run_for_real(gpipe_diagram, costs=Costs(forward=1, backward=2),
+                             after=(slots_when_backward_takes_two, fraction_when_backward_takes_two))
 slow_backward
 
 # %%
