@@ -24,7 +24,7 @@ def find_problems(folder: Path) -> list[str]:
     for name in notebooks_to_hand_in():
         path = folder / name
         try:
-            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            ids = {_grade_id(cell) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]}
             saved = path.stat().st_mtime
         except FileNotFoundError:
             problems.append(f"{name} is not in {folder}: put it back there, under this name.")
@@ -32,7 +32,6 @@ def find_problems(folder: Path) -> list[str]:
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             problems.append(f"{name} cannot be read ({type(error).__name__}): open it, save it, and hand in again.")
             continue
-        ids = {cell.get("metadata", {}).get("nbgrader", {}).get("grade_id") for cell in cells if isinstance(cell, dict)}
         parts = [entry for entry in EXERCISES.values() if f"{entry.notebook}.ipynb" == name]
         lost = [entry.grade_id for entry in parts if entry.grade_id not in ids]
         if lost:
@@ -41,6 +40,12 @@ def find_problems(folder: Path) -> list[str]:
         if last > saved + 1:
             problems.append(f"{name} was checked after it was last saved: save it (Ctrl+S in its tab), then hand in again.")
     return problems
+
+
+def _grade_id(cell):
+    for key in ("metadata", "nbgrader", "grade_id"):
+        cell = cell.get(key) if isinstance(cell, dict) else None
+    return cell if isinstance(cell, str) else None
 
 
 def write_zip(folder: Path) -> Path:

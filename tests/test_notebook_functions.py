@@ -1,0 +1,145 @@
+"""What a notebook calls, outside a kernel: everything shows itself as text too, nothing raises on a learner's slip."""
+
+from fractions import Fraction
+
+import pytest
+
+from course import Costs, schedules, simulate
+from course import notebook as nb
+from course.exercises import EXERCISES
+from course.progress import FILE, FIRST_NOTEBOOK
+from course.real_run import NoRun
+from tests.bank_1_gpipe_diagram import FIRST_OUT
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    (tmp_path / FIRST_NOTEBOOK).write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(nb, "_predictions", {})
+    return tmp_path
+
+
+def shown(value):
+    bundle = value._repr_mimebundle_()
+    assert bundle["text/html"] and bundle["text/plain"] == repr(value)
+    return bundle["text/plain"]
+
+
+def test_check_shows_its_messages_and_is_its_points(capsys, folder):
+    verdict = nb.check("ex1-diagram", FIRST_OUT)
+    said = capsys.readouterr()
+    assert repr(verdict) == "10.0" and verdict.points == 10.0
+    assert "10 of 10 points" in said.out and said.err == "" and (folder / FILE).exists()
+
+
+@pytest.mark.parametrize("grade_id", ["ex1", "", None, 3, []])
+def test_an_unknown_exercise_is_named_with_those_that_exist(grade_id):
+    with pytest.raises(ValueError, match="ex1-diagram"):
+        nb.check(grade_id, "")
+    with pytest.raises(ValueError, match="ex1-diagram"):
+        nb.hint(grade_id)
+
+
+def test_a_wrong_number_of_answers_is_named():
+    with pytest.raises(ValueError, match=r"takes 2 answers \(bubbles_per_stage, bubble_fraction_4_4\), got 1"):
+        nb.check("ex1-bubbles", [6])
+
+
+@pytest.mark.parametrize("entry", EXERCISES.values(), ids=EXERCISES)
+def test_three_hints_by_number_or_by_button(entry, folder):
+    assert [hint in shown(nb.hint(entry.grade_id, number)) for number, hint in enumerate(entry.hints, 1)] == [True] * 3
+    assert "There is no hint 4" in shown(nb.hint(entry.grade_id, 4))
+    (buttons, said) = nb.hint(entry.grade_id).children
+    assert [button.disabled for button in buttons.children] == [False, True, True] and said.value == ""
+    buttons.children[0].click()
+    assert "Hint 1." in said.value and "Hint 2." not in said.value and not buttons.children[1].disabled
+    assert nb.Progress().read()["hints"][entry.grade_id] == 3
+
+
+@pytest.mark.parametrize(("guess", "sure", "actual", "words"), [
+    (14, 70, 14, "You predicted it, 70% sure."), (12, 90, 14, "You predicted 12, 90% sure. You were sure of it"),
+    (12, ..., 14, "You predicted 12."), (Fraction(3, 7), 0, 0.4286, "You predicted it, 0% sure."),
+    ("Same", 50, "same", "You predicted it"), ("more", 50, "same", "You predicted more"),
+    ("14", 50, 14, "You predicted it"),
+])
+def test_a_prediction_stands_beside_the_number(guess, sure, actual, words):
+    assert "Noted" in shown(nb.predict("key", guess, sure=sure))
+    assert words in shown(nb.reveal("key", actual, "Slots"))
+    nb._predictions.clear()
+    assert words in shown(nb.reveal("key", actual, "Slots"))  # from the file, as after a restart
+
+
+@pytest.mark.parametrize(("guess", "sure", "words"), [
+    (..., ..., "No prediction yet"), (3, 101, "percentage"), (3, -1, "percentage"), (3, "very", "percentage"),
+    (3, True, "percentage"),
+    ({1}, 50, "Not noted: a set"), (float("nan"), 50, "nan is not a finite"), (3, float("inf"), "inf"),
+])
+def test_a_prediction_that_is_none_is_said(guess, sure, words):
+    assert words in shown(nb.predict("key", guess, sure=sure))
+    assert "You made no prediction" in shown(nb.reveal("key", 3))
+
+
+def test_reveal_waits_for_what_it_looks_at():
+    assert "Not known yet" in shown(nb.reveal("key", ...))
+
+
+@pytest.mark.parametrize("subject", [FIRST_OUT, schedules.gpipe(4, 4), simulate(schedules.gpipe(4, 4))])
+def test_show_takes_text_schedule_and_timeline(subject):
+    assert shown(nb.show(subject, title="GPipe")).startswith("GPipe\nF0 F1 F2 F3 ")
+    assert "bubble" in shown(nb.show(subject)) and "bubble" not in shown(nb.show(subject, summary=False))
+
+
+def test_show_with_costs():
+    assert "B0 ~" in shown(nb.show(schedules.gpipe(2, 2), costs=Costs(1, 2)))
+
+
+@pytest.mark.parametrize(("text", "words"), [("...", "not answered"), (..., "not answered"), ("F0 X", "Row 0, slot 1"), (3, "int")])
+def test_show_says_what_it_cannot_read(text, words):
+    assert words in shown(nb.show(text))
+
+
+def test_practice_has_messages_and_no_points(folder):
+    right = "F0 F1 . . B0 B1\n. F0 F1 B0 B1 ."
+    assert "Practice: right" in shown(nb.practise(right, stages=2, micro_batches=2))
+    assert "not there yet" in shown(nb.practise(right.replace(". B0", "B0 .", 1), stages=2, micro_batches=2))
+    assert not (folder / FILE).exists()
+
+
+@pytest.mark.parametrize(("subject", "words"), [
+    ("...", "Draw your answer"), (..., "Draw your answer"), (None, "Draw your answer"), ("F0 Q", "Row 0, slot 1"),
+    (FIRST_OUT.replace("F0 F1", "F1 F0", 1), "Not run"), ("F0 B0", "Not run"),
+])
+def test_a_drawing_that_cannot_run_starts_no_process(subject, words, monkeypatch):
+    monkeypatch.setattr("course.real_run.run", lambda *_, **__: pytest.fail("a process was touched"))
+    found = nb.run_for_real(subject)
+    assert isinstance(found, NoRun) and words in shown(found)
+    assert found.slots is ... and "no run" in shown(found.traffic()) and "no run" in shown(found.equality())
+    assert nb.run_for_real(found.backwards_reversed()).slots is ...
+
+
+def test_a_run_waits_for_the_answers_that_it_would_give_away():
+    assert "Answer the exercise above first" in shown(nb.run_for_real(FIRST_OUT, after=(3, ...)))
+
+
+@pytest.mark.parametrize("name", ["NBGRADER_EXECUTION", "NBGRADER_VALIDATING"])
+def test_while_grading_nothing_runs_and_nothing_is_written(monkeypatch, folder, name):
+    monkeypatch.setenv(name, "1")
+    monkeypatch.setattr("course.real_run.run", lambda *_, **__: pytest.fail("a process was touched"))
+    before = sorted(folder.iterdir())
+    shown(nb.run_for_real(FIRST_OUT)), shown(nb.check_machine()), shown(nb.hand_in())
+    nb.check("ex1-diagram", FIRST_OUT)
+    assert sorted(folder.iterdir()) == before
+
+
+def test_progress_names_what_is_next():
+    assert "Next: The GPipe diagram, in 1_gpipe_diagram" in shown(nb.progress())
+    nb.Progress().record_verdict("ex1-diagram", 10, 10)
+    assert "Next: Counting the bubble" in shown(nb.progress())
+    for entry in EXERCISES.values():
+        nb.Progress().record_verdict(entry.grade_id, entry.points, entry.points)
+    assert "All exercises have full points" in shown(nb.progress())
+
+
+def test_hand_in_says_what_is_missing():
+    assert "1_gpipe_diagram.ipynb is not in" in shown(nb.hand_in())

@@ -1,0 +1,126 @@
+import json
+import os
+import time
+
+import pytest
+
+from course import hand_in, progress
+from course.exercises import EXERCISES
+from course.hand_in import find_problems, notebooks_to_hand_in, write_zip
+from course.progress import FILE, FIRST_NOTEBOOK, Progress, write_atomically
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder as a learner has it: the notebooks, saved some time ago, each with its graded cells."""
+    (tmp_path / FIRST_NOTEBOOK).write_text("{}")
+    for name in notebooks_to_hand_in():
+        cells = [{"cell_type": "code", "source": "", "metadata": {"nbgrader": {"grade_id": entry.grade_id}}}
+                 for entry in EXERCISES.values() if f"{entry.notebook}.ipynb" == name]
+        (tmp_path / name).write_text(json.dumps({"cells": cells}))
+        os.utime(tmp_path / name, (time.time() - 60, time.time() - 60))
+    return tmp_path
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_verdicts_hints_and_predictions_are_kept(folder):
+    record = Progress(folder)
+    record.record_verdict("ex1-diagram", 8.0, 10.0, ["is-1f1b"])
+    record.record_verdict("ex1-diagram", 3.0, 10.0)
+    record.record_hint("ex1-diagram", 2)
+    record.record_hint("ex1-diagram", 1)
+    record.record_prediction("slots", 14, 60)
+    found = Progress(folder).read()
+    assert (found["verdicts"]["ex1-diagram"]["points"], found["verdicts"]["ex1-diagram"]["best"]) == (3.0, 8.0)
+    assert found["hints"] == {"ex1-diagram": 2} and found["predictions"]["slots"]["guess"] == 14
+    assert record.trouble == "" and FILE in names(folder) and len(names(folder)) == 2 + len(notebooks_to_hand_in())
+
+
+@pytest.mark.parametrize("name", progress.GRADING)
+def test_nothing_is_written_while_grading(folder, monkeypatch, name):
+    monkeypatch.setenv(name, "1")
+    Progress(folder).record_verdict("ex1-diagram", 8.0, 10.0)
+    assert FILE not in names(folder) and Progress(folder).read()["verdicts"] == {}
+
+
+def test_nothing_is_written_outside_the_course(tmp_path):
+    Progress(tmp_path).record_hint("ex1-diagram", 1)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null", "\x00", '{"verdicts": 3}', "[" * 100_000,
+                                     '{"verdicts": {"ex1-diagram": 3}}', '{"hints": {"ex1-diagram": "x"}}'])
+def test_a_damaged_file_never_stops_the_learner(folder, content):
+    (folder / FILE).write_text(content)
+    record = Progress(folder)
+    record.record_verdict("ex1-diagram", 8.0, 10.0)
+    record.record_hint("ex1-diagram", 1)
+    found = Progress(folder).read()
+    assert found["verdicts"]["ex1-diagram"]["best"] == 8.0 and found["hints"]["ex1-diagram"] == 1
+
+
+def test_a_full_disk_is_said_and_the_old_record_stays(folder, monkeypatch):
+    Progress(folder).record_verdict("ex1-diagram", 8.0, 10.0)
+    before = (folder / FILE).read_text()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(progress.os, "replace", full)
+    record = Progress(folder)
+    record.record_verdict("ex1-diagram", 10.0, 10.0)
+    assert "No space left on device" in record.trouble
+    assert (folder / FILE).read_text() == before and not [name for name in names(folder) if name.startswith(".")]
+
+
+def test_a_write_that_is_interrupted_leaves_the_old_file(tmp_path, monkeypatch):
+    (tmp_path / "x").write_text("old")
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(progress.os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(tmp_path / "x", "new")
+    assert names(tmp_path) == ["x"] and (tmp_path / "x").read_text() == "old"
+
+
+def test_a_ready_folder_becomes_one_zip_in_nbgraders_layout(folder):
+    import zipfile
+    assert find_problems(folder) == []
+    with zipfile.ZipFile(write_zip(folder)) as archive:
+        assert archive.namelist() == [f"pipeline_parallelism/{name}" for name in notebooks_to_hand_in()]
+        assert archive.testzip() is None
+
+
+def test_a_notebook_that_was_checked_after_it_was_saved_is_named(folder):
+    Progress(folder).record_verdict("ex1-diagram", 8.0, 10.0)
+    (problem,) = find_problems(folder)
+    assert "1_gpipe_diagram.ipynb" in problem and "save it" in problem
+    os.utime(folder / "1_gpipe_diagram.ipynb")
+    assert find_problems(folder) == []
+
+
+@pytest.mark.parametrize(("content", "words"), [
+    (None, "is not in"), ("{", "cannot be read"), ("[]", "cannot be read"), ('{"cells": []}', "has lost its cell ex1-diagram"),
+    ('{"cells": [3]}', "has lost its cell"), ('{"cells": 3}', "cannot be read"), ("[" * 100_000, "cannot be read"),
+    ('{"cells": [{"metadata": null}, {"metadata": {"nbgrader": []}}]}', "has lost its cell"),
+])
+def test_what_cannot_be_handed_in_is_named(folder, content, words):
+    path = folder / "1_gpipe_diagram.ipynb"
+    path.unlink() if content is None else path.write_text(content)
+    (problem,) = find_problems(folder)
+    assert "1_gpipe_diagram.ipynb" in problem and words in problem
+
+
+def test_a_zip_that_cannot_be_written_leaves_none(folder, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(hand_in.os, "replace", full)
+    with pytest.raises(OSError, match="No space"):
+        write_zip(folder)
+    assert not [name for name in names(folder) if "zip" in name]
