@@ -94,7 +94,8 @@ def test_show_with_costs():
     assert "B0 ~" in shown(nb.show(schedules.gpipe(2, 2), costs=Costs(1, 2)))
 
 
-@pytest.mark.parametrize(("text", "words"), [("...", "not answered"), (..., "not answered"), ("F0 X", "Row 0, slot 1"), (3, "int")])
+@pytest.mark.parametrize(("text", "words"), [
+    ("...", "not answered"), (..., "not answered"), ("F0 X", "Row 0, slot 1"), (3, "int")])
 def test_show_says_what_it_cannot_read(text, words):
     assert words in shown(nb.show(text))
 
