@@ -7,6 +7,6 @@ class PipelineError(RuntimeError):
     `details` holds the worker's own traceback or last words.
     """
 
-    def __init__(self, message: str, rank: int, operation: str | None, cause: str, details: str = ""):
+    def __init__(self, message: str, rank: int | None, operation: str | None, cause: str, details: str = ""):
         super().__init__(message + (f"\n{details.rstrip()}" if details.strip() else ""))
         self.message, self.rank, self.operation, self.cause, self.details = message, rank, operation, cause, details

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Rational
 
 from course.pipeline.clocks import now
 from course.pipeline.machine import cores
@@ -18,6 +17,7 @@ AHEAD = 20_000_000  # nanoseconds from the order to the begin of the step, so th
 SAFETY = 3  # an emulated operation lasts at least this many times what it takes when all ranks share the cores
 SHORTEST = 8_000_000  # nanoseconds: a wake-up can be a millisecond late
 NANO = 1_000_000_000
+FINEST = 1_000_000  # the largest denominator of a cost that is kept exactly
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ def slot_for(times: dict, costs: Costs, schedule: Schedule, available: float | N
 
 
 def divisible(slot: int, costs: Costs, stages: int) -> int:
-    """The slot, a little longer, so that every rational cost is a whole number of nanoseconds."""
-    times = [costs.latency, *(time for row in costs.per_stage(stages).values() for time in row)]
-    unit = math.lcm(*(Fraction(time).denominator for time in times if isinstance(time, Rational)))
-    return -(-slot // unit) * unit
+    """The slot, a little longer, so that every cost is a whole number of nanoseconds where that can be."""
+    times = {costs.latency, *(time for row in costs.per_stage(stages).values() for time in row)}
+    unit = math.lcm(*(Fraction(time).limit_denominator(FINEST).denominator for time in times))
+    return -(-slot // unit) * unit if unit <= FINEST else slot
 
 
 def measure(do: Callable, schedule: Schedule, step: int, clock: str, costs: Costs, slot: int, work: float) -> Measured:

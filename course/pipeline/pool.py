@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pickle
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -16,6 +17,7 @@ from multiprocessing import connection
 import cloudpickle
 
 from course.pipeline.diagnosis import cause_of, stuck
+from course.pipeline.errors import PipelineError
 from course.pipeline.progress import FIELDS, Progress
 from course.pipeline.worker import main
 
@@ -40,8 +42,11 @@ class Pool:
         try:
             self._start(context, array, folder)
             self._collect(range(ranks), lambda rank, position: None, stall=None, deadline=time.monotonic() + 120)
-        except BaseException:
+        except BaseException as error:
             self.close()
+            if isinstance(error, (EOFError, OSError)):
+                cause = f"{type(error).__name__}: {error}"
+                raise PipelineError(f"the processes could not be started: {cause}", None, None, cause) from error
             raise
         finally:
             shutil.rmtree(folder, ignore_errors=True)  # all are connected, or none will be
@@ -54,7 +59,7 @@ class Pool:
             self.pipes.append(ours)
             self._noise.append(heard)
             process = context.Process(target=main, args=(rank, theirs, said, array), daemon=True, name=f"rank {rank}")
-            with _no_main(), theirs, said:
+            with _no_main(), _no_interrupt() if METHOD == "spawn" else contextlib.nullcontext(), theirs, said:
                 process.start()
             self.processes.append(process)
         for pipe in self.pipes:
@@ -153,6 +158,19 @@ def _no_main():
         sys.modules["__main__"] = real
 
 
+@contextlib.contextmanager
+def _no_interrupt():
+    """Put Ctrl-C off for a moment: what is started meanwhile never gets it, for the mask is handed down."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 _pool: Pool | None = None
 
 
@@ -176,10 +194,11 @@ def close():
 def preload():
     """Let torch be imported in the background, so that the first run starts sooner. Returns at once."""
     if METHOD == "forkserver":
-        from multiprocessing import forkserver
+        from multiprocessing import forkserver, resource_tracker
 
         forkserver.set_forkserver_preload(PRELOAD)
-        with _no_main():
+        resource_tracker.ensure_running()  # not below: it would let Ctrl-C through again
+        with _no_main(), _no_interrupt():
             forkserver.ensure_running()
 
 

@@ -6,14 +6,11 @@ collection leaves the shared pages as they are.
 """
 
 import gc
-import signal
 import sys
 
 IN_FORK_SERVER = any("multiprocessing.forkserver" in argument for argument in sys.orig_argv)
 
 if IN_FORK_SERVER:
-    # the server would shield itself from Ctrl-C only after these imports, and its children not at all
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()
 
 import cloudpickle  # noqa: E402, F401

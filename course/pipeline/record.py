@@ -7,6 +7,12 @@ from course.pipeline.sizes import Sizes
 from course.schedule import Schedule
 from course.timeline import Timeline
 
+CLOCKS = {
+    "paced": "everything is computed and sent, then each operation waits until its emulated device would be done",
+    "real": "nothing is emulated",
+    "virtual": "everything is computed and sent, the times are the plan's",
+}
+
 
 @dataclass(frozen=True)
 class Run:
@@ -66,7 +72,7 @@ class Run:
         """The predicted and the measured timeline as text, cells of one width in time."""
         predicted = self.predicted.grid()
         cells = len(predicted.splitlines()[0].split())
-        return predicted, self.measured.grid(float(self.predicted.makespan) / cells)
+        return predicted, _measured_grid(self.measured, float(self.predicted.makespan) / cells)
 
     def __str__(self):
         return report(self)
@@ -99,19 +105,30 @@ def _finite(number):
 def report(run: Run) -> str:
     """What a reader wants to see of a run, prediction above measurement."""
     predicted, measured = run.grids
+    unit = "micro-batches" if run.schedule.chunks == 1 else "micro-batches x chunks"
     milliseconds = run.slot_seconds * 1000
     lines = [
         f"predicted, one slot = {milliseconds:.1f} ms", predicted, "",
-        f"measured on {len(run.pids)} processes, {run.clock} clock", measured, "",
+        f"measured on {len(run.pids)} processes; {CLOCKS[run.clock]}", measured, "",
         f"bubble     {run.bubble_predicted:.2%} predicted, {float(run.bubble_measured):.2%} measured",
         f"step       {run.step_time_predicted:.3f} s predicted, {run.step_time_measured:.3f} s measured",
         f"loss       {run.losses[0]:.4f} at step 0, {run.losses[-1]:.4f} at step {len(run.losses) - 1}",
         f"gradients  differ from one process's by {run.max_gradient_difference:.1e} at most, over every parameter",
-        f"held       at most {_row(run.peak_activations_measured)} micro-batches per rank"
-        + (" and stage" if run.schedule.chunks > 1 else "") + f", {_row(run.peak_activations_predicted)} predicted",
-        f"peak       {_row(run.peak_activation_bytes)} bytes of activations per rank",
+        f"held       {_row(run.peak_activations_measured)} {unit} at most per rank, "
+        f"{_row(run.peak_activations_predicted)} predicted",
+        f"           {_row(run.peak_activation_bytes)} bytes of activations",
     ]
     return "\n".join([*lines, *(f"note       {note}" for note in run.notes)])
+
+
+def _measured_grid(measured, slot):
+    """The grid of clock readings: an operation that started late still stands in the cell in which it ended."""
+    starts = tuple(tuple(min(start, end - 0.51 * slot) for start, end in zip(*row, strict=True))
+                   for row in zip(measured.starts, measured.ends, strict=True))
+    rows = Timeline(measured.schedule, starts, measured.ends).grid(slot).splitlines()
+    while all(row.endswith(" .") for row in rows):
+        rows = [row[:-1].rstrip() for row in rows]
+    return "\n".join(rows)
 
 
 def _row(numbers):

@@ -9,14 +9,14 @@ from course.legality import violations
 from course.pipeline.machine import facts
 from course.pipeline.measurement import NANO, divisible, measure, slot_for
 from course.pipeline.pool import pool_of
-from course.pipeline.record import Run
+from course.pipeline.record import CLOCKS, Run
 from course.pipeline.sizes import Sizes, need_whole
 from course.schedule import Operation, Schedule
 from course.simulation import Costs, simulate
 
-CLOCK_NAMES = ("paced", "real", "virtual")
 MOST_RANKS = 16  # a process each
 MOST_STAGES = 64
+PATIENCE, PATIENCE_EACH = 60, 0.02  # seconds for a job, and for each operation of it: a guard against what hangs
 LARGE = 1_000_000  # bytes that a function may drag along without a word
 
 
@@ -40,9 +40,10 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
     sizes = (sizes or Sizes()).for_stages(schedule.stages)
     ranks, stages = len(schedule.ranks), schedule.stages
     pool, output = pool_of(ranks), [""] * ranks
+    patience = PATIENCE + steps * PATIENCE_EACH * sum(map(len, schedule.ranks))
 
-    def do(job, *arguments, on=ranks, timeout=120.0):
-        replies = pool.run(job, *arguments, ranks=on, timeout=timeout, describe=_describe(schedule))
+    def do(job, *arguments, on=ranks, planned=0.0):
+        replies = pool.run(job, *arguments, ranks=on, timeout=patience + 3 * planned, describe=_describe(schedule))
         for rank, reply in enumerate(replies):
             output[rank] += reply["output"]
         return [reply["result"] for reply in replies]
@@ -52,8 +53,8 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
     times = {key: time for reply in trained for key, time in reply["times"].items()}
     slot = slot_for(times, costs, schedule) if slot_seconds is None else round(slot_seconds * NANO)
     slot = divisible(slot, costs, stages)
-    patience = 60 + 3 * float(predicted.makespan) * slot / NANO
-    got = measure(lambda *job: do(*job, timeout=patience), schedule, steps - 1, clock, costs, slot, float(predicted.work))
+    planned = float(predicted.makespan) * slot / NANO
+    got = measure(lambda *job: do(*job, planned=planned), schedule, steps - 1, clock, costs, slot, float(predicted.work))
     gradients = {stage: flat for reply in do("course.pipeline.training:gradients") for stage, flat in reply.items()}
     truth, = do("course.pipeline.reference:reference", sizes, stages, schedule.micro_batches, _order(schedule), seed,
                 steps, learning_rate, gradients, on=1)
@@ -91,12 +92,12 @@ def _check(schedule, clock, slot_seconds, steps, costs):
     if not isinstance(schedule, Schedule):
         raise ValueError(f"a Schedule is needed, not a {type(schedule).__name__}: take schedules.gpipe(4, 4), or the "
                          ".schedule of a drawing")
-    if clock not in CLOCK_NAMES:
-        raise ValueError(f"clock = {clock!r}: one of {', '.join(CLOCK_NAMES)} is needed")
+    if clock not in CLOCKS:
+        raise ValueError(f"clock = {clock!r}: one of {', '.join(CLOCKS)} is needed")
     need_whole("steps", steps)
     need_whole("micro_batches", schedule.micro_batches)
     need_whole("stages", schedule.stages, most=MOST_STAGES)
-    need_whole("ranks", len(schedule.ranks), most=MOST_RANKS)
+    need_whole("ranks", len(schedule.ranks), most=MOST_RANKS, why=", a process each")
     if slot_seconds is not None and not (isinstance(slot_seconds, (int, float)) and 0 < slot_seconds < math.inf):
         raise ValueError(f"slot_seconds = {slot_seconds!r}: a number of seconds above 0 is needed, or None")
     faults = violations(schedule)

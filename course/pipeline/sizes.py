@@ -41,11 +41,11 @@ class Sizes:
         return self.micro_batch_size, self.sequence, self.hidden
 
 
-def need_whole(name: str, value, least: int = 1, most: int | None = None):
+def need_whole(name: str, value, least: int = 1, most: int | None = None, why: str = ""):
     """ValueError when a value is not a whole number from `least` to `most`: names it, the value and the rule."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError(f"{name} = {value!r}: a whole number of at least {least} is needed")
     if value < least:
         raise ValueError(f"{name} = {value}: at least {least} is needed")
     if most is not None and value > most:
-        raise ValueError(f"{name} = {value}: at most {most} is possible here")
+        raise ValueError(f"{name} = {value}: at most {most} can be run here{why}; take fewer")

@@ -1,0 +1,117 @@
+"""`python -m course`: what it prints, and one line for what it cannot do."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from course.__main__ import main
+from course.pipeline import PipelineError
+from course.schedules import SCHEDULES
+
+ROOT = Path(__file__).parents[1]
+
+
+def course(*arguments, folder):
+    return subprocess.run([sys.executable, "-m", "course", *arguments], cwd=folder, capture_output=True, text=True,
+                          timeout=120, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=False)
+
+
+def test_show_draws_a_schedule(capsys):
+    assert main(["show", "gpipe", "--ranks", "2", "--micro-batches", "2", "--backward", "2"]) == 0
+    assert capsys.readouterr().out == """\
+F0 F1 .  .  .  B0 ~  B1 ~
+.  F0 F1 B0 ~  B1 ~  .  .
+
+makespan   9 slots
+bubble     1/3 = 33.3% of the time: idle over total
+           1/2 = 50.0% of the ideal time: idle over busy
+held       2, 2 micro-batches at most per rank
+"""
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_show_knows_every_schedule(name, capsys):
+    assert main(["show", name, "--stages", "2", "--micro-batches", "4"]) == 0
+    output = capsys.readouterr().out
+    assert "bubble" in output and "makespan" in output and "held" in output
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    ("show gantt", ["'gantt'", "gpipe, 1f1b, interleaved_1f1b"]),
+    ("show gpipe --ranks 0", ["0", "at least 1"]),
+    ("show gpipe --stages four", ["'four'", "whole number", "such as 4"]),
+    ("show gpipe --micro-batches 2.5", ["'2.5'", "whole number"]),
+    ("show interleaved_1f1b --ranks 4 --micro-batches 6", ["6", "multiple of ranks = 4", "4 or 8"]),
+    ("show 1f1b --chunks 2", ["chunks = 2", "interleaved_1f1b"]),
+    ("show gpipe --forward 1,2", ["2 times for 4 stages"]),
+    ("show gpipe --backward soon", ["'soon'", "slots", "0.5"]),
+    ("show gpipe --latency -1", ["latency", "-1", "at least 0"]),
+    ("show gpipe --latency=-1", ["-1", "at least 0"]),
+    ("show gpipe --ranks 100000 --micro-batches 100000", ["20,000,000,000", "take fewer"]),
+    ("show", ["schedule"]),
+    ("", ["show|run"]),
+    ("draw gpipe", ["'draw'"]),
+    ("run gpipe --clock sundial", ["'sundial'", "paced, real, virtual"]),
+    ("run gpipe --stages 0", ["0", "at least 1"]),
+    ("run gpipe --ranks 17", ["17", "at most 16"]),
+    ("run gpipe --steps 0", ["steps = 0"]),
+    ("run gpipe --slot-seconds nan", ["nan", "above 0"]),
+])
+def test_bad_input_is_answered_in_one_line(arguments, words, capsys):
+    try:
+        code = main(arguments.split())
+    except SystemExit as ended:
+        code = ended.code
+    output, errors = capsys.readouterr()
+    assert (code, output) == (2, "")
+    assert len(errors.splitlines()) == 1
+    for word in words:
+        assert word in errors
+
+
+def test_show_needs_no_torch_and_no_notebook():
+    code = ("import sys; from course.__main__ import main; main(['show', 'gpipe']); "
+            "print({'torch', 'IPython', 'matplotlib', 'multiprocessing'} & set(sys.modules))")
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    assert output.splitlines()[-1] == "set()"
+
+
+def test_run_prints_the_measurement_under_the_prediction(tmp_path):
+    done = course("run", "gpipe", "--stages", "2", "--micro-batches", "3", "--steps", "3", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("F0 F1 F2") == 4
+    for word in ("predicted", "measured", "bubble", "step", "loss", "gradients", "held", "at step 2"):
+        assert word in done.stdout
+
+
+def test_run_prints_one_json_object(tmp_path):
+    done = course("run", "interleaved_1f1b", "--ranks", "2", "--micro-batches", "2", "--clock", "virtual", "--json",
+                  folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    record = json.loads(done.stdout)
+    assert (record["schedule"], record["stages"], record["chunks"], record["micro_batches"]) == (
+        "interleaved_1f1b", 4, 2, 2)
+    assert record["max_gradient_difference"] == 0.0
+    assert record["bubble_measured"] == record["bubble_predicted"]
+
+
+def test_a_failed_run_is_one_line_and_another_exit_code(monkeypatch, capsys):
+    def fail(*arguments, **options):
+        raise PipelineError("rank 1 failed at 1F0: cause", 1, "1F0", "cause", "a traceback\nof many lines")
+
+    monkeypatch.setattr("course.pipeline.run", fail)
+    assert main(["run", "gpipe"]) == 1
+    assert capsys.readouterr().err == "python -m course: rank 1 failed at 1F0: cause\n"
+
+
+def test_an_interrupted_run_says_so(monkeypatch, capsys):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("course.pipeline.run", interrupt)
+    assert main(["run", "gpipe"]) == 130
+    assert capsys.readouterr().err == "python -m course: interrupted; no process is left\n"

@@ -1,0 +1,192 @@
+"""The caller, whatever it is: no torch in it, nothing on its stderr, no process left when it ends, however it ends."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PATIENCE = 30  # seconds: a guard, processes end at once
+
+PROGRAM = """
+import sys
+from course import schedules
+from course.pipeline import run
+
+result = run(schedules.gpipe(2, 2), during=lambda operation: None)
+again = run(schedules.one_f_one_b(2, 2))
+assert result.max_gradient_difference == again.max_gradient_difference == 0.0
+print(*result.pids, "torch" in sys.modules, result.machine["preloaded"])
+"""
+
+
+def environment():
+    return os.environ | {"PYTHONPATH": str(ROOT)}
+
+
+def start(arguments, folder, **options):
+    return subprocess.Popen([sys.executable, *map(str, arguments)], cwd=folder, env=environment(), text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **options)
+
+
+def session_of(leader):
+    """Every process that a program started, however it is related to it."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if os.getsid(process.pid) == leader and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.pid)
+        except (ProcessLookupError, psutil.NoSuchProcess):
+            continue
+    return found
+
+
+def ends(leader):
+    until = time.monotonic() + PATIENCE
+    while session_of(leader) and time.monotonic() < until:
+        time.sleep(0.05)
+    return session_of(leader) == []
+
+
+def folders():
+    import tempfile
+
+    return set(Path(tempfile.gettempdir()).glob("course-pipeline-*"))
+
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sessions of a Unix system")
+
+
+@pytest.mark.parametrize("how", ["a script without a guard", "standard input", "an argument"])
+def test_a_caller_gets_no_torch_no_stderr_and_leaves_nothing(how, tmp_path):
+    script = tmp_path / "answer.py"
+    script.write_text(PROGRAM)
+    arguments = {"a script without a guard": [script], "standard input": ["-"], "an argument": ["-c", PROGRAM]}[how]
+    before = folders()
+    program = start(arguments, tmp_path, stdin=subprocess.PIPE)
+    output, errors = program.communicate(PROGRAM if how == "standard input" else None, timeout=120)
+    assert errors == ""
+    assert program.returncode == 0
+    *_, torch_is_here, preloaded = output.split()
+    assert torch_is_here == "False"
+    assert preloaded == str(sys.platform == "linux")
+    assert ends(program.pid)
+    assert folders() <= before
+
+
+def test_the_workers_end_when_the_caller_is_killed(tmp_path):
+    before = folders()
+    program = start(["-c", PROGRAM + "sys.stdout.flush()\nimport time\ntime.sleep(600)"], tmp_path)
+    program.stdout.readline()
+    assert len(session_of(program.pid)) > 2
+    program.kill()
+    program.communicate(timeout=PATIENCE)
+    assert ends(program.pid)
+    assert folders() <= before
+
+
+def test_a_caller_killed_while_its_workers_start_leaves_none(tmp_path):
+    program = start(["-c", "print(flush=True)\n" + PROGRAM], tmp_path)
+    program.stdout.readline()
+    time.sleep(0.3)
+    program.kill()
+    program.communicate(timeout=PATIENCE)
+    assert ends(program.pid)
+
+
+def test_an_interrupt_of_the_whole_group_reaches_the_caller_alone(tmp_path):
+    code = textwrap.dedent("""
+        import os, sys, threading, time
+        from course import schedules
+        from course.pipeline import run
+        run(schedules.gpipe(2, 2))
+        threading.Timer(1, lambda: os.killpg(0, 2)).start()
+        try:
+            run(schedules.gpipe(2, 8), slot_seconds=0.5)
+        except KeyboardInterrupt:
+            print("interrupted")
+        print(run(schedules.gpipe(2, 2)).max_gradient_difference)
+    """)
+    program = start(["-c", code], tmp_path)
+    output, errors = program.communicate(timeout=120)
+    assert (output, errors) == ("interrupted\n0.0\n", "")
+    assert ends(program.pid)
+
+
+def test_an_interrupt_while_the_workers_start_leaves_the_next_run_possible(tmp_path):
+    code = textwrap.dedent("""
+        import os, threading
+        from course import schedules
+        from course.pipeline import run
+        threading.Timer(0.7, lambda: os.killpg(0, 2)).start()
+        try:
+            run(schedules.gpipe(2, 2))
+        except KeyboardInterrupt:
+            print("interrupted")
+        print(run(schedules.gpipe(2, 2)).max_gradient_difference)
+    """)
+    program = start(["-c", code], tmp_path)
+    output, errors = program.communicate(timeout=120)
+    assert output == "interrupted\n0.0\n"
+    assert errors == ""
+    assert ends(program.pid)
+
+
+def test_a_forked_copy_of_the_caller_leaves_the_workers_alone(tmp_path):
+    code = textwrap.dedent("""
+        import multiprocessing
+        from course import schedules
+        from course.pipeline import close, run
+        before = run(schedules.gpipe(2, 2)).pids
+        child = multiprocessing.get_context("fork").Process(target=close)
+        child.start()
+        child.join()
+        print(run(schedules.gpipe(2, 2)).pids == before)
+    """)
+    program = start(["-c", code], tmp_path)
+    assert program.communicate(timeout=120) == ("True\n", "")
+    assert ends(program.pid)
+
+
+def test_a_notebook_cell_gets_nothing_on_stderr(tmp_path):
+    import nbformat
+    from nbclient import NotebookClient
+
+    cells = ["from course import schedules\nfrom course.pipeline import run\nimport sys",
+             "seen = []\nresult = run(schedules.gpipe(2, 2), during=lambda operation: seen.append(str(operation)))",
+             "print(result.max_gradient_difference, 'torch' in sys.modules, *result.pids)"]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute(env=environment())
+    outputs = [output for cell in notebook.cells for output in cell.outputs]
+    assert [output.get("name") for output in outputs] == ["stdout"]
+    difference, torch_is_here, *pids = outputs[0]["text"].split()
+    assert (difference, torch_is_here) == ("0.0", "False")
+    until = time.monotonic() + PATIENCE
+    while any(map(psutil.pid_exists, map(int, pids))) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(map(psutil.pid_exists, map(int, pids)))
+
+
+def test_importing_the_pipeline_starts_nothing_and_imports_no_torch(tmp_path):
+    code = ("import sys, json, course.pipeline, multiprocessing.forkserver as server\n"
+            "print(json.dumps(['torch' in sys.modules, server._forkserver._forkserver_pid]))")
+    program = start(["-c", code], tmp_path)
+    output, errors = program.communicate(timeout=PATIENCE)
+    assert (json.loads(output), errors) == ([False, None], "")
+
+
+def test_a_worker_survives_ctrl_c():
+    from course.pipeline import run
+    from course.schedules import gpipe
+
+    first = run(gpipe(2, 2), clock="virtual").pids
+    for pid in first:
+        os.kill(pid, signal.SIGINT)
+    assert run(gpipe(2, 2), clock="virtual").pids == first
