@@ -15,6 +15,7 @@ from course.timeline import Span, Timeline
 ATTEMPTS = 4  # steps that are measured until one is without overruns
 AHEAD = 20_000_000  # nanoseconds from the order to the begin of the step, so that every rank is there
 SAFETY = 3  # an emulated operation lasts at least this many times what it takes when all ranks share the cores
+GROWTH = 1.3  # how much longer a slot becomes after a step with overruns, where the slot is ours to choose
 SHORTEST = 8_000_000  # nanoseconds: a wake-up can be a millisecond late
 NANO = 1_000_000_000
 FINEST = 1_000_000  # the largest denominator of a cost that is kept exactly
@@ -50,21 +51,27 @@ def divisible(slot: int, costs: Costs, stages: int) -> int:
     return -(-slot // unit) * unit if unit <= FINEST else slot
 
 
-def measure(do: Callable, schedule: Schedule, step: int, clock: str, costs: Costs, slot: int, work: float) -> Measured:
-    """Do the step until it is without overruns, a few times at most, and keep the best. `do` gives a job to all ranks."""
-    durations = {kind: [round(time * slot) for time in row] for kind, row in costs.per_stage(schedule.stages).items()}
-    latency, best = round(costs.latency * slot), None
-    attempts = 0
+def measure(do: Callable, schedule: Schedule, step: int, clock: str, costs: Costs, slot: int, growth: float,
+            work: float) -> Measured:
+    """Do the step until it is without overruns, a few times at most, and keep the best. `do` gives a job to all ranks.
+
+    `slot` is in nanoseconds; after an overrun it becomes `growth` times as long.
+    """
+    best, attempts = None, 0
     while attempts < ATTEMPTS:
         attempts += 1
+        slot = divisible(slot, costs, schedule.stages)
+        durations = {kind: [round(time * slot) for time in row]
+                     for kind, row in costs.per_stage(schedule.stages).items()}
         begin = now() + AHEAD if clock == "paced" else 0
-        traces = do("course.pipeline.training:measure", step, clock, durations, begin, latency)
+        traces = do("course.pipeline.training:measure", step, clock, durations, begin, round(costs.latency * slot))
         overruns = sum(trace.overruns for trace in traces)
         if best is None or overruns < best[0]:
-            best = overruns, begin, traces
+            best = overruns, begin, slot, durations, traces
         if not overruns:
             break
-    overruns, begin, traces = best
+        slot = math.ceil(slot * growth)
+    overruns, begin, slot, durations, traces = best
     if clock == "real":
         begin = min(start for trace in traces for start in trace.starts)
         slot = sum(sum(trace.ends) - sum(trace.starts) for trace in traces) / work

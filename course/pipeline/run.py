@@ -7,7 +7,7 @@ import cloudpickle
 
 from course.legality import violations
 from course.pipeline.machine import facts
-from course.pipeline.measurement import NANO, divisible, measure, slot_for
+from course.pipeline.measurement import GROWTH, NANO, measure, slot_for
 from course.pipeline.pool import pool_of
 from course.pipeline.record import CLOCKS, Run
 from course.pipeline.sizes import Sizes, need_whole
@@ -52,9 +52,9 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
     trained = do("course.pipeline.training:train", steps - 1, learning_rate)
     times = {key: time for reply in trained for key, time in reply["times"].items()}
     slot = slot_for(times, costs, schedule) if slot_seconds is None else round(slot_seconds * NANO)
-    slot = divisible(slot, costs, stages)
     planned = float(predicted.makespan) * slot / NANO
-    got = measure(lambda *job: do(*job, planned=planned), schedule, steps - 1, clock, costs, slot, float(predicted.work))
+    got = measure(lambda *job: do(*job, planned=planned), schedule, steps - 1, clock, costs, slot,
+                  GROWTH if slot_seconds is None else 1, float(predicted.work))
     gradients = {stage: flat for reply in do("course.pipeline.training:gradients") for stage, flat in reply.items()}
     truth, = do("course.pipeline.reference:reference", sizes, stages, schedule.micro_batches, _order(schedule), seed,
                 steps, learning_rate, gradients, on=1)

@@ -1,0 +1,124 @@
+"""The parts of the pipeline, each alone and without processes."""
+
+from fractions import Fraction
+
+import pytest
+import torch
+
+from course import Costs, Operation
+from course.pipeline.clocks import Paced, Virtual
+from course.pipeline.data import micro_batch, text
+from course.pipeline.machine import cores
+from course.pipeline.measurement import divisible, slot_for
+from course.pipeline.memory import SavedBytes
+from course.pipeline.messages import tag_of
+from course.pipeline.model import build_stage, loss_of
+from course.pipeline.sizes import Sizes
+from course.schedules import gpipe, interleaved_1f1b
+
+SIZES = Sizes().for_stages(4)
+
+
+def test_the_text_is_long_and_english():
+    assert len(text()) > 300_000
+    assert text().count(b" the ") > 1000
+
+
+def test_micro_batches_are_the_same_everywhere_and_predict_the_next_byte():
+    tokens, targets = micro_batch(SIZES, seed=5, step=2, number=1)
+    again, _ = micro_batch(SIZES, seed=5, step=2, number=1)
+    other, _ = micro_batch(SIZES, seed=5, step=2, number=2)
+    assert torch.equal(tokens, again) and not torch.equal(tokens, other)
+    assert torch.equal(tokens[:, 1:], targets[:, :-1])
+    assert tokens.shape == (SIZES.micro_batch_size, SIZES.sequence)
+    assert all(bytes(row.tolist()) in text() for row in tokens)
+
+
+@pytest.mark.parametrize("stages", range(1, 17))
+def test_the_stages_of_every_cut_are_the_same_model(stages):
+    sizes = Sizes(hidden=16, heads=2).for_stages(stages)
+    whole = build_stage(sizes, 1, 0, seed=7)
+    parts = [parameter for stage in range(stages) for parameter in build_stage(sizes, stages, stage, 7).parameters()]
+    assert all(torch.equal(*pair) for pair in zip(whole.parameters(), parts, strict=True))
+
+
+def test_no_token_sees_a_later_one():
+    model = build_stage(SIZES, 1, 0, seed=1)
+    tokens, _ = micro_batch(SIZES, 0, 0, 0)
+    changed = tokens.clone()
+    changed[:, 20:] = 0
+    assert torch.equal(model(tokens)[:, :20], model(changed)[:, :20])
+
+
+def test_the_first_loss_is_that_of_a_guess():
+    tokens, targets = micro_batch(SIZES, 0, 0, 0)
+    loss = loss_of(build_stage(SIZES, 1, 0, seed=1)(tokens), targets, micro_batches=2)
+    assert 2 * loss.item() == pytest.approx(torch.tensor(256.0).log().item(), abs=0.5)
+
+
+def test_messages_of_a_step_have_different_tags():
+    schedule = interleaved_1f1b(2, 4, 2)
+    tags = [tag_of(operation, schedule) for rank in schedule.ranks for operation in rank]
+    assert len(set(tags)) == len(tags)
+
+
+def test_saved_bytes_count_a_storage_once_and_a_parameter_never():
+    weight = torch.ones(10, 10, requires_grad=True)
+    x, meter = torch.ones(4, 10, requires_grad=True), SavedBytes([weight])
+    with meter.saving("one"):
+        product = x @ weight  # saves x, and the weight
+        result = product * product + product * 2  # saves the product, twice
+    assert meter.bytes == x.nbytes + product.nbytes and meter.owners == 1
+    with meter.saving("two"):
+        other = (x * x).sum()
+    assert meter.bytes == x.nbytes + product.nbytes and meter.owners == 2
+    result.sum().backward()
+    other.backward()
+    assert (meter.bytes, meter.owners) == (0, 0)
+    assert (meter.peak_bytes, meter.peak_owners) == (x.nbytes + product.nbytes, 2)
+
+
+def test_a_slot_holds_three_times_what_an_operation_takes_when_all_share_the_cores():
+    times = {("F", 0): 5_000_000, ("B", 0): 12_000_000}
+    assert slot_for(times, Costs(), gpipe(4, 4), available=2) == 3 * 4 * 12_000_000 // 2
+    assert slot_for(times, Costs(forward=1, backward=2), gpipe(4, 4), available=2) == 3 * 4 * 6_000_000 // 2
+    assert slot_for({("F", 0): 10}, Costs(), gpipe(1, 1), available=2) == 8_000_000
+
+
+def test_a_slot_is_lengthened_until_every_cost_is_whole():
+    costs = Costs(forward=Fraction(1, 3), backward=0.7, latency=Fraction(1, 7))
+    slot = divisible(1_000_000, costs, stages=1)
+    assert slot == 1_000_020 and slot % 210 == 0
+
+
+def test_the_virtual_clock_follows_the_sender_or_its_own_rank_whoever_is_later():
+    clock = Virtual({"F": [10], "B": [20]}, begin=100)
+    assert (clock.start(0), clock.end(Operation(0, "F", 0))) == (100, 110)
+    assert (clock.start(150), clock.end(Operation(0, "B", 0))) == (150, 170)
+
+
+def test_the_paced_clock_counts_what_takes_longer_and_moves_its_plan(monkeypatch):
+    moment = [1000]
+    monkeypatch.setattr("course.pipeline.clocks.now", lambda: moment[0])
+    monkeypatch.setattr("time.sleep", lambda seconds: moment.__setitem__(0, moment[0] + round(seconds * 1e9) + 3))
+    clock = Paced({"F": [100]}, begin=1010)
+    assert clock.start(0) == 1013  # three late, as real sleepers are
+    assert clock.end(Operation(0, "F", 0)) == 1113 and clock.planned_end == 1110
+    clock.start(0)
+    moment[0] += 500
+    clock.end(Operation(0, "F", 1))
+    assert clock.overruns == 1
+    assert clock.planned_end == moment[0] == 1613
+
+
+@pytest.mark.parametrize(("files", "expected"), [
+    ({"cpu.max": "150000 100000"}, 1.5), ({"cpu.max": "max 100000"}, None),
+    ({"cpu/cpu.cfs_quota_us": "50000", "cpu/cpu.cfs_period_us": "100000"}, 0.5),
+    ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, None), ({}, None),
+])
+def test_a_containers_quota_counts_as_its_cores(files, expected, tmp_path, monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: set(range(8)), raising=False)
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content + "\n")
+    assert cores(tmp_path) == (expected or 8)
