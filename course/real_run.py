@@ -99,7 +99,7 @@ class RealRun:
         rows = [[f"loss, step {step}", f"{one:.6f}", f"{many:.6f}"]
                 for step, (one, many) in enumerate(zip(run.reference_losses, run.losses, strict=True))]
         return together(table(["", "one process", f"{len(run.pids)} processes"], rows),
-                        paragraphs(f"Largest difference of any gradient of any parameter: {run.max_gradient_difference:.1e}"))
+                        paragraphs(f"Largest difference of any gradient of any parameter: {run.max_gradient_difference:.2g}"))
 
     def traffic(self) -> View:
         """What crossed each boundary in the measured step, beside the parameters that stayed where they are."""

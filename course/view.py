@@ -25,8 +25,8 @@ class View:
 
 
 def paragraphs(*lines: str) -> View:
-    """Plain sentences, one a line."""
-    return View("".join(f"<p style='margin:.3em 0'>{escape(line)}</p>" for line in lines), "\n".join(lines))
+    """Plain sentences, one a line; what stands between backticks is code."""
+    return View("".join(f"<p style='margin:.3em 0'>{_code(line)}</p>" for line in lines), "\n".join(lines))
 
 
 def folded(summary: str, *lines: str) -> View:

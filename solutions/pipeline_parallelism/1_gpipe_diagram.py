@@ -98,7 +98,7 @@ F0 F1 F2 F3 .  .  .  .  .  .  B0 B1 B2 B3
 .  .  .  F0 F1 F2 F3 B0 B1 B2 B3 .  .  .
 ### END SOLUTION
 """
-draw_here(gpipe_diagram)
+draw_here(gpipe_diagram, slots=16)
 
 # %% check="ex1-diagram"
 check("ex1-diagram", gpipe_diagram)
@@ -175,7 +175,7 @@ check("ex1-bubbles", bubbles_per_stage, bubble_fraction_4_4)
 hint("ex1-bubbles")
 
 # %%
-reveal("middle-idles", "same" if bubbles_per_stage is not ... else ..., "Against the first stage, a middle stage idles")
+reveal("middle-idles", "same" if bubbles_per_stage is not ... else ..., "Idle cells of a middle stage, against the first")
 
 # %% [markdown]
 # Your diagram has a bubble fraction, and so has your run, whose boxes are clock readings:
