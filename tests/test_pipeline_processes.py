@@ -190,3 +190,11 @@ def test_a_worker_survives_ctrl_c():
     for pid in first:
         os.kill(pid, signal.SIGINT)
     assert run(gpipe(2, 2), clock="virtual").pids == first
+
+
+def test_without_a_fork_server_workers_are_spawned(tmp_path):
+    program = start(["-c", "import course.pipeline.pool as pool\npool.METHOD = 'spawn'\n" + PROGRAM], tmp_path)
+    output, errors = program.communicate(timeout=120)
+    assert errors == ""
+    assert output.split()[-2:] == ["False", "False"]
+    assert ends(program.pid)
