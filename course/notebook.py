@@ -127,7 +127,7 @@ def show(subject, title: str = "", stages: int = 4, micro_batches: int = 4, cost
     return timeline_figure(subject, title=title, summary=summary)
 
 
-def draw_here(text, stages: int = 4, slots: int = 14, micro_batches: int = 4):
+def draw_here(text, stages: int = 4, slots: int = 16, micro_batches: int = 4):
     """The grid editor, as the last line of the cell that holds the drawing: it starts from the text and writes it back."""
     return grid_editor(text if isinstance(text, str) else "", stages=stages, slots=slots, micro_batches=micro_batches)
 

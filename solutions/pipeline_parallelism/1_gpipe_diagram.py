@@ -98,7 +98,7 @@ F0 F1 F2 F3 .  .  .  .  .  .  B0 B1 B2 B3
 .  .  .  F0 F1 F2 F3 B0 B1 B2 B3 .  .  .
 ### END SOLUTION
 """
-draw_here(gpipe_diagram, slots=16)
+draw_here(gpipe_diagram)
 
 # %% check="ex1-diagram"
 check("ex1-diagram", gpipe_diagram)
