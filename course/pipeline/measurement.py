@@ -13,6 +13,7 @@ from course.simulation import Costs
 from course.timeline import Span, Timeline
 
 ATTEMPTS = 4  # steps that are measured until one is without overruns
+LONGEST = 3_000_000_000  # nanoseconds after which no further step is begun
 AHEAD = 20_000_000  # nanoseconds from the order to the begin of the step, so that every rank is there
 SAFETY = 3  # an emulated operation lasts at least this many times what it takes when all ranks share the cores
 GROWTH = 1.3  # how much longer a slot becomes after a step with overruns, where the slot is ours to choose
@@ -57,8 +58,8 @@ def measure(do: Callable, schedule: Schedule, step: int, clock: str, costs: Cost
 
     `slot` is in nanoseconds; after an overrun it becomes `growth` times as long.
     """
-    best, attempts = None, 0
-    while attempts < ATTEMPTS:
+    best, attempts, enough = None, 0, now() + LONGEST
+    while attempts < ATTEMPTS and (not attempts or now() < enough):
         attempts += 1
         slot = divisible(slot, costs, schedule.stages)
         durations = {kind: [round(time * slot) for time in row]
@@ -74,7 +75,7 @@ def measure(do: Callable, schedule: Schedule, step: int, clock: str, costs: Cost
     overruns, begin, slot, durations, traces = best
     if clock == "real":
         begin = min(start for trace in traces for start in trace.starts)
-        slot = sum(sum(trace.ends) - sum(trace.starts) for trace in traces) / work
+        slot = sum(sum(trace.ends) - sum(trace.starts) for trace in traces) / (work or 1)
     timeline = _timeline(traces, schedule, begin, Fraction(slot) if clock == "virtual" else slot)
     if clock == "paced":
         emulated = sum(durations[operation.kind][operation.stage] for trace in traces for operation in trace.operations)

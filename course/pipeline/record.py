@@ -25,7 +25,7 @@ class Run:
     are per rank, `parameter_bytes` per stage, `output` is each rank's stdout.
     """
 
-    schedule: Schedule
+    schedule: Schedule = field(repr=False)
     clock: str
     slot_seconds: float
     predicted: Timeline = field(repr=False)

@@ -35,7 +35,7 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
     rank fails.
     """
     costs = _costs(forward, backward, costs)
-    _check(schedule, clock, slot_seconds, steps, costs)
+    _check(schedule, clock, slot_seconds, steps, seed, costs)
     predicted = simulate(schedule, costs)
     sizes = (sizes or Sizes()).for_stages(schedule.stages)
     ranks, stages = len(schedule.ranks), schedule.stages
@@ -87,14 +87,15 @@ def _costs(forward, backward, costs):
     return costs
 
 
-def _check(schedule, clock, slot_seconds, steps, costs):
+def _check(schedule, clock, slot_seconds, steps, seed, costs):
     """ValueError for the first value that cannot be."""
     if not isinstance(schedule, Schedule):
         raise ValueError(f"a Schedule is needed, not a {type(schedule).__name__}: take schedules.gpipe(4, 4), or the "
                          ".schedule of a drawing")
-    if clock not in CLOCKS:
+    if clock not in tuple(CLOCKS):
         raise ValueError(f"clock = {clock!r}: one of {', '.join(CLOCKS)} is needed")
     need_whole("steps", steps)
+    need_whole("seed", seed, least=0)
     need_whole("micro_batches", schedule.micro_batches)
     need_whole("stages", schedule.stages, most=MOST_STAGES)
     need_whole("ranks", len(schedule.ranks), most=MOST_RANKS, why=", a process each")
