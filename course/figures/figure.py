@@ -1,6 +1,7 @@
 """A picture and its text form in one value, which a notebook shows by itself."""
 
 from dataclasses import dataclass
+from html import escape
 
 from course.figures.svg import document, inner, size
 
@@ -19,7 +20,9 @@ class Figure:
 
     def _repr_html_(self):
         # Below the svg's least width the figure scrolls in itself: small labels would be no labels.
-        return f'<div style="overflow-x:auto">{self.svg}</div>'
+        # An untrusted notebook strips svg elements and keeps the words in them: then only the text form has a size.
+        plain = f'<foreignObject><pre style="font-size:13px">{escape(self.text)}</pre></foreignObject>'
+        return f'<div style="overflow-x:auto;font-size:0px"><svg display="none">{plain}</svg>{self.svg}</div>'
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         return {"text/html": self._repr_html_(), "text/plain": self.text}

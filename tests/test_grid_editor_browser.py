@@ -1,0 +1,400 @@
+"""The grid editor as a learner meets it: a real JupyterLab, a real mouse, real keys."""
+
+import nbformat
+import pytest
+
+from course import schedules, simulate
+from course.figures import timeline_figure
+from tests.browser import DARK, LIGHT, Notebook, chromium, jupyter, write_notebook
+
+pytestmark = pytest.mark.browser
+
+FIFO = """\
+F0 F1 F2 F3 .  .  .  .  .  .  B0 B1 B2 B3
+.  F0 F1 F2 F3 .  .  .  .  B0 B1 B2 B3 .
+.  .  F0 F1 F2 F3 .  .  B0 B1 B2 B3 .  .
+.  .  .  F0 F1 F2 F3 B0 B1 B2 B3 .  .  ."""
+LIFO = """\
+F0 F1 F2 F3 .  .  .  .  .  .  B3 B2 B1 B0
+.  F0 F1 F2 F3 .  .  .  .  B3 B2 B1 B0 .
+.  .  F0 F1 F2 F3 .  .  B3 B2 B1 B0 .  .
+.  .  .  F0 F1 F2 F3 B3 B2 B1 B0 .  .  ."""
+IMPORT = "from course.widgets.grid_editor import grid_editor\n"
+ANSWER = 'diagram = """\n...\n"""\ngrid_editor(diagram)'
+WRITTEN = "Written. Now run this cell (Shift+Enter), then the check below."
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A browser, the address of a JupyterLab, and the folder that it shows."""
+    folder = tmp_path_factory.mktemp("notebooks")
+    with chromium() as browser, jupyter(folder, tmp_path_factory.mktemp("home")) as url:
+        yield browser, url, folder
+
+
+@pytest.fixture
+def opened(place, request):
+    """opened(cells...) gives a notebook in which the first cell, with the editor, has run."""
+    browser, url, folder = place
+    pages = []
+
+    def open_notebook(*cells, **options):
+        name = f"{request.node.originalname}{len(pages)}.ipynb"
+        write_notebook(folder / name, IMPORT + cells[0], *cells[1:])
+        pages.append(Notebook(browser, url, name, **options))
+        pages[-1].run(0)
+        pages[-1].page.wait_for_selector(".lge td")
+        return pages[-1]
+
+    yield open_notebook
+    for page in pages:
+        page.close()
+
+
+class Editor:
+    """The editor below a cell."""
+
+    def __init__(self, notebook, number=0, which=0):
+        self.notebook, self.page = notebook, notebook.page
+        self.root = notebook.cell(number).locator(".lge").nth(which)
+
+    def at(self, stage, slot):
+        return self.root.locator(f'td[data-place="{stage} {slot}"]')
+
+    def choose(self, name):
+        self.root.get_by_role("radio", name=name).check()
+
+    def press(self, *keys):
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def click(self, name):
+        self.root.get_by_role("button", name=name).click()
+
+    def drag(self, stage, first, last):
+        boxes = [self.at(stage, slot).bounding_box() for slot in (first, last)]
+        points = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
+        self.page.mouse.move(*points[0])
+        self.page.mouse.down()
+        self.page.mouse.move(*points[1], steps=4 * (last - first))
+        self.page.mouse.up()
+
+    def says(self, words):
+        self.root.locator(".lge-say", has_text=words).wait_for()
+
+    def write(self):
+        self.click("Write into the cell")
+        self.says(WRITTEN)
+
+    @property
+    def text(self):
+        return self.root.locator("pre").text_content()
+
+    @property
+    def focused(self):
+        return self.page.evaluate("document.activeElement.dataset.place")
+
+
+def run_and_print(notebook, number=1):
+    """Run the answer's cell by Shift+Enter, from where writing left the focus, then the cell that prints it."""
+    before = notebook.prompt(0)
+    notebook.page.keyboard.press("Shift+Enter")
+    notebook.wait(0, before)
+    return notebook.run(number)
+
+
+def test_a_whole_diagram_by_mouse_alone(opened):
+    notebook = opened(ANSWER, "print(diagram)")
+    editor = Editor(notebook)
+    for kind, first in (("forward", lambda stage: stage), ("backward", lambda stage: 10 - stage)):
+        editor.choose(kind)
+        for stage in range(4):
+            for slot in range(first(stage), first(stage) + 4):
+                editor.at(stage, slot).click()
+    editor.choose("idle")
+    for stage in range(4):
+        for first, last in ((0, stage - 1), (4 + stage, 9 - stage), (14 - stage, 13)):
+            if last > first:
+                editor.drag(stage, first, last)
+            elif last == first:
+                editor.at(stage, first).click()
+    assert editor.text == FIFO
+    assert "0 of 56 cells not marked yet" in editor.root.inner_text()
+    editor.write()
+    assert run_and_print(notebook).strip("\n") == FIFO
+    assert Editor(notebook).text == FIFO  # the cell's new editor begins with what was written
+
+
+def test_a_whole_diagram_by_keyboard_alone(opened):
+    notebook = opened(ANSWER, "print(diagram)")
+    editor = Editor(notebook)
+    for _ in range(60):  # from the cell that has just run, by Tab, to the grid
+        editor.press("Tab")
+        if editor.focused:
+            break
+    assert editor.focused == "0 0"
+    for row in LIFO.splitlines():
+        for cell in row.split():
+            editor.press(*("." if cell == "." else cell))
+    assert editor.text == LIFO
+    editor.press("Tab")
+    assert editor.page.evaluate("document.activeElement.textContent") == "Write into the cell"
+    editor.press("Enter")
+    editor.says(WRITTEN)
+    assert run_and_print(notebook).strip("\n") == LIFO
+
+
+def test_keys_one_by_one(opened):
+    notebook = opened(ANSWER.replace("(diagram)", "(diagram, stages=2, slots=6, micro_batches=12)"))
+    editor = Editor(notebook)
+    editor.at(0, 0).focus()
+    editor.press("f", "f")
+    assert (editor.text, editor.focused) == ("F0 F1\n?", "0 2")
+    editor.press("1", "2")  # digits go to what was just typed
+    assert editor.text == "F0  F12\n?"
+    editor.press("F")
+    assert editor.text.startswith("F0  F12 F11")  # it follows its neighbour
+    editor.press("ArrowLeft", "3")  # and, after a move, to the cell in the focus
+    assert editor.text.startswith("F0  F12 F3")
+    editor.press("ArrowLeft", "Delete")
+    assert editor.text == "F0 ?  F3\n?"
+    editor.press(".", "End", "b", "Home", "~")
+    assert editor.text == "F0 .  F3 ?  ?  B0\n?"  # nothing on its left that could go on
+    assert editor.focused == "1 1"
+    editor.press("ArrowUp", "ArrowLeft", "ArrowRight", "ArrowRight", "ArrowRight", "~")
+    assert editor.text == "F0 .  F3 ~  ?  B0\n?"
+    editor.press("Backspace", "Backspace")
+    assert editor.text == "F0 .  ?  ?  ?  B0\n?" and editor.focused == "0 2"
+    editor.press("Control+End", "7")
+    editor.says("press F or B first")
+    editor.press("Control+Home", "Control+z", "Control+z")
+    assert editor.text == "F0 .  F3 ~  ?  B0\n?"
+    editor.press("Control+y")
+    assert editor.text == "F0 .  F3 ?  ?  B0\n?"
+
+
+def test_jupyter_keeps_its_shortcuts_to_itself(opened):
+    notebook = opened(ANSWER, "1", "2")
+    editor = Editor(notebook)
+    editor.at(2, 3).focus()
+    editor.press("d", "d", "x", "a", "m", "j", "Escape", "f")
+    assert notebook.page.locator(".jp-Notebook .jp-Cell").count() == 3
+    assert editor.text == "?\n?\n?  ?  ?  F0\n?"
+    assert editor.focused == "2 4"
+
+
+def test_clicks_strokes_and_their_undoing(opened):
+    editor = Editor(opened(ANSWER))
+    editor.at(0, 0).click()
+    assert editor.text.startswith("F0\n")
+    editor.at(0, 0).click()  # again: the next number
+    assert editor.text.startswith("F1\n")
+    editor.drag(1, 0, 3)
+    assert editor.text.startswith("F1\nF0 F1 F2 F3\n")
+    editor.at(1, 5).click()
+    editor.says("The row of stage 1 has all 4 micro-batches forward already")
+    editor.choose("erase")
+    editor.at(1, 1).click()
+    assert editor.text.startswith("F1\nF0 ?  F2 F3\n")
+    editor.click("Undo")
+    editor.click("Undo")  # the whole stroke
+    assert editor.text == "F1\n?\n?\n?"
+    editor.click("Clear")
+    assert editor.text == "(nothing drawn yet)"
+    editor.click("Undo")
+    assert editor.text == "F1\n?\n?\n?"
+    editor.click("one slot more")
+    assert editor.root.locator("tbody td").count() == 4 * 15
+    for _ in range(15):
+        editor.click("one slot less")
+    editor.says("1 to 200 slots")
+    assert editor.root.locator("tbody td").count() == 4
+
+
+def test_what_assistive_technology_is_told(opened):
+    notebook = opened('diagram = """\nF0 . B0\n"""\ngrid_editor(diagram, stages=2, slots=3, micro_batches=1)')
+    editor = Editor(notebook)
+    tree = editor.root.aria_snapshot()
+    for part in ('grid "Drawing, 2 stages, 3 slots"', 'columnheader "2"', 'rowheader "stage 1"',
+                 'gridcell "stage 0, slot 0: forward, micro-batch 0"', 'gridcell "stage 0, slot 1: idle"',
+                 'gridcell "stage 0, slot 2: backward, micro-batch 0"', 'gridcell "stage 1, slot 2: not marked"',
+                 'radiogroup "What a click marks"', 'radio "forward" [checked]', 'radio "erase"', "- status:",
+                 'button "Write into the cell"', 'button "Copy as text"', 'button "one slot more"'):
+        assert part in tree, part
+    assert editor.root.locator('td[tabindex="0"]').count() == 1  # one stop for Tab
+    focusable = editor.root.locator("button, input, summary, td")
+    assert focusable.count() == editor.root.locator('[data-lm-suppress-shortcuts="true"]').count() > 15
+    editor.at(1, 2).focus()
+    editor.press("b")
+    assert editor.root.get_by_role("status").text_content() == "Stage 1, slot 2: backward, micro-batch 0."
+    assert editor.root.locator('td[tabindex="0"]').get_attribute("data-place") == "1 2"
+
+
+LONG = "\n".join(f"value_{number} = {number}" for number in range(150))
+KEEPS = f'''def about():
+    """Not this text."""  # nor """this"""
+    return "it's \\"quoted\\""
+
+names = ('a', "b")
+diagram = r"""
+F0 F1
+"""
+{LONG}
+other = """
+F0 F1
+"""
+grid_editor(diagram, stages=2, slots=4, micro_batches=2)'''
+
+
+def test_only_the_drawing_in_the_cell_changes(opened):
+    notebook = opened(KEEPS, "print(diagram)\nprint(about(), about.__doc__, value_149, other)")
+    editor = Editor(notebook)
+    assert notebook.cell(0).locator(".cm-line").count() < KEEPS.count("\n")  # the page holds a part of the cell
+    editor.at(1, 1).click()
+    editor.write()
+    source = notebook.source(0)
+    assert source == IMPORT + KEEPS.replace("\nF0 F1\n", "\nF0 F1\n?  F0\n", 1)
+    assert "Not this text. 149" in run_and_print(notebook)
+    notebook.cell(0).locator(".cm-content").click()
+    notebook.page.keyboard.press("Control+z")
+    assert notebook.source(0) == IMPORT + KEEPS
+
+
+QUOTES = ['"""..."""', '""""""', "'''\n...'''", '"""\n    F0 F1\n"""', '(\n    """...""")']
+
+
+def test_the_text_between_the_quotes_may_look_as_it_likes(opened):
+    cells = [f'# """ a comment\ndiagram = {quotes}\ngrid_editor(diagram, stages=1, slots=3)' for quotes in QUOTES]
+    notebook = opened(*cells, "print(diagram)")
+    for number in range(len(cells)):
+        if number:
+            notebook.run(number)
+        editor = Editor(notebook, number)
+        editor.at(0, 2).click()
+        expected = editor.text
+        editor.write()
+        notebook.run(number)
+        assert notebook.run(len(cells)).strip() == expected, cells[number]
+
+
+def test_a_cell_without_quotes_is_left_alone(opened):
+    notebook = opened("# no text here\ngrid_editor('')")
+    editor = Editor(notebook)
+    editor.at(0, 0).click()
+    editor.click("Write into the cell")
+    editor.says("no text between triple quotes. Press “Copy as text”")
+    assert notebook.source(0) == IMPORT + "# no text here\ngrid_editor('')"
+
+
+def test_the_text_can_be_copied(opened, place):
+    notebook = opened(ANSWER)
+    editor = Editor(notebook)
+    editor.at(0, 0).click()
+    notebook.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=place[1].rstrip("/"))
+    editor.click("Copy as text")
+    editor.says("Copied.")
+    assert notebook.page.evaluate("navigator.clipboard.readText()") == "F0\n?\n?\n?"
+    notebook.page.evaluate("void (navigator.clipboard.writeText = () => Promise.reject())")
+    editor.click("Copy as text")
+    editor.says("press Ctrl+C")
+    assert notebook.page.evaluate("getSelection().toString()").strip() == "F0\n?\n?\n?"
+
+
+def test_a_drawing_that_was_not_written_is_kept(opened):
+    notebook = opened(ANSWER, "print(diagram)")
+    Editor(notebook).at(3, 0).click()
+    notebook.run(0)
+    editor = Editor(notebook)
+    editor.says("Your drawing is still here, but not in the cell yet")
+    assert editor.text == "?\n?\n?\nF0"
+    assert "not written into the cell yet" in editor.root.inner_text()
+    assert notebook.run(1).strip() == "..."  # the text in the cell is the answer
+
+
+def test_two_views_show_one_drawing(opened):
+    notebook = opened("e = grid_editor('F0', stages=2, slots=3)\ndisplay(e)\ndisplay(e)", "print(e.text)", "e.text = 'B1'")
+    notebook.page.wait_for_function("document.querySelectorAll('.lge').length == 2")
+    first, second = Editor(notebook), Editor(notebook, which=1)
+    first.at(1, 2).click()
+    assert first.text == second.text == "F0\n?  ?  F0"
+    assert notebook.run(1).strip() == "F0\n?  ?  F0"
+    notebook.run(2)
+    first.root.locator("pre", has_text="B1").wait_for(state="attached")
+    assert first.text == second.text == "B1\n?"
+
+
+def test_notebook_7_takes_the_text_too(opened):
+    notebook = opened(ANSWER, "print(diagram)", page="notebooks")
+    editor = Editor(notebook)
+    editor.at(0, 1).click()
+    editor.write()
+    assert run_and_print(notebook).strip() == "?  F0\n?\n?\n?"
+
+
+CONTRAST = """element => {
+    const canvas = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
+    const light = colours => {
+        for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
+        const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map(v => v / 255)
+            .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const under = [];
+    for (let at = element; at; at = at.parentElement) under.unshift(getComputedStyle(at).backgroundColor);
+    const [low, high] = [light(under), light([...under, getComputedStyle(element).color])].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+}"""
+
+
+FIGURE = """
+from course import schedules, simulate
+from course.figures import timeline_figure
+timeline_figure(simulate(schedules.gpipe(4, 4)), "GPipe <1>")"""
+
+
+def test_words_stand_out_in_both_themes(opened):
+    notebook = opened(f'diagram = """\nF0 . B0\n"""\ndisplay(grid_editor(diagram)){FIGURE}')
+    editor, colours = Editor(notebook), []
+    for theme in (LIGHT, DARK):
+        notebook.set_theme(theme)
+        for selector in ("thead th", "tbody th", "td.lge-F", "td.lge-idle", ".lge-state", ".lge-say", "summary",
+                         "button >> nth=0", "button.lge-main", "label >> nth=0"):
+            ratio = editor.root.locator(selector).first.evaluate(CONTRAST)
+            assert ratio >= 4.5, (theme, selector, ratio)
+        title = notebook.cell(0).locator("svg[role=img] > text").first
+        assert title.text_content() == "GPipe <1>" and title.bounding_box()["height"] > 8
+        colours.append(title.evaluate("element => getComputedStyle(element).fill"))
+    assert colours[0] != colours[1]  # the figure takes the theme's colour of text
+    assert notebook.cell(0).get_by_role("img", name="GPipe <1>, 4 rows").count() == 1
+    assert not notebook.cell(0).locator(".jp-OutputArea-output pre:visible", has_text="slots; bubble").count()
+
+
+def test_a_narrow_window_scrolls_only_the_grid(opened):
+    notebook = opened("grid_editor('', slots=40)", width=800)
+    widths = notebook.page.evaluate("""[".jp-WindowedPanel-outer", ".lge-scroll"].map(selector => {
+        const element = document.querySelector(selector); return element.scrollWidth - element.clientWidth})""")
+    assert widths[0] <= 0 < widths[1]
+    editor = Editor(notebook)
+    editor.at(3, 0).focus()
+    editor.press("End", "f")
+    assert editor.at(3, 39).evaluate("""cell => {
+        const [inner, outer] = [cell, cell.closest(".lge-scroll")].map(e => e.getBoundingClientRect());
+        return inner.left >= outer.left && inner.right <= outer.right}""")
+
+
+def test_an_untrusted_figure_is_its_text(place):
+    browser, url, folder = place
+    figure = timeline_figure(simulate(schedules.gpipe(2, 2)), "GPipe <1>")
+    write_notebook(folder / "untrusted.ipynb", "figure")
+    notebook = nbformat.read(folder / "untrusted.ipynb", 4)
+    notebook.cells[0].outputs = [nbformat.v4.new_output("execute_result", data=figure._repr_mimebundle_(),
+                                                        execution_count=1)]
+    nbformat.write(notebook, folder / "untrusted.ipynb")
+    page = Notebook(browser, url, "untrusted.ipynb")
+    output = page.cell(0).locator(".jp-OutputArea-output")
+    assert output.locator("svg").count() == 0
+    assert output.locator("pre").inner_text() == str(figure)
+    box, text = output.bounding_box(), output.locator("pre").bounding_box()
+    assert box["height"] <= text["height"] + 40  # the words that were in the picture take no room
+    page.close()
+
