@@ -60,7 +60,7 @@ def test_an_unanswered_stub_is_an_empty_grid(text):
 
 
 @pytest.mark.parametrize(("text", "why"), [
-    ("F0 hello", "`hello` is not a cell"), (None, "this is a NoneType"), (12, "this is a int"), ([["F0"]], "this is a list"),
+    ("F0 hello", "“hello” is not a cell"), (None, "this is a NoneType"), (12, "this is a int"), ([["F0"]], "this is a list"),
     ("F0\n" * 5, "5 rows, but only 4 stages"), ("F0 " * (MOST_SLOTS + 1), "201 slots"), ("~ F0", "there is none"),
 ])  # fmt: skip
 def test_what_cannot_be_read_is_an_empty_grid_and_a_reason(text, why):

@@ -1,5 +1,6 @@
 """A grid to draw a schedule in, and the same drawing as text: the text in the cell is the answer, the grid writes it."""
 
+import re
 from pathlib import Path
 
 import anywidget
@@ -75,7 +76,8 @@ def _read(text, stages):
     except DrawingError as error:
         if error.code == "empty":
             return empty, ""
-        return empty, f"The text in the cell could not be read, so the grid starts empty. {error}"
+        reason = re.sub("`(.*?)`", r"“\1”", str(error))
+        return empty, f"The text in the cell could not be read, so the grid starts empty. {reason}"
     if drawing.slots > MOST_SLOTS:
         return empty, (f"The drawing in the cell has {drawing.slots} slots, more than the {MOST_SLOTS} that fit here, "
                        "so the grid starts empty. Change the text itself.")
