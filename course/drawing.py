@@ -34,6 +34,11 @@ class Drawing:
         """The length of the longest row."""
         return max(map(len, self.rows))
 
+    @property
+    def names_stages(self) -> bool:
+        """Whether a token names its stage, as `2F0` does."""
+        return any(cell[0].isdigit() for row in self.rows for cell in row)
+
     def operations(self, row: int) -> list[tuple[Operation, int, int]]:
         """The operations of one row, each with the slot it starts in and the slot before which it has ended."""
         found = []

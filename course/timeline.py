@@ -56,7 +56,8 @@ class Timeline:
     def from_grid(cls, text: str, stages: int, micro_batches: int) -> "Timeline":
         """Read a drawing: one line a rank, one cell a slot, `.` idle, `~` the operation on the left goes on.
 
-        It keeps its slots, legal or not. ValueError names row and token.
+        Where no token names its stage a rank is a stage, and a row that is not there is one without operations. It keeps
+        its slots, legal or not. ValueError names row and token.
 
         >>> print(Timeline.from_grid("F0 . .  B0\\n. F0 B0 .", stages=2, micro_batches=1))
         F0 .  .  B0
@@ -64,6 +65,8 @@ class Timeline:
         """
         drawing = read_drawing(text, stages)
         rows = [drawing.operations(row) for row in range(len(drawing.rows))]
+        if not drawing.names_stages:
+            rows += [[] for _ in range(stages - len(rows))]
         schedule = Schedule.of([[op for op, _, _ in row] for row in rows], stages, micro_batches)
         if len(rows) == stages:
             schedule = Schedule(schedule.ranks, tuple(range(stages)), micro_batches)

@@ -27,6 +27,13 @@ def test_a_continued_operation_is_one_operation():
     assert violations(timeline) == []
 
 
+def test_a_drawing_with_a_row_too_few_lacks_that_stage():
+    short = Timeline.from_grid("F0 B0", stages=2, micro_batches=1)
+    assert len(short.schedule.ranks) == 2 and short.schedule.rank_is_stage
+    assert [fault.message for fault in violations(short) if fault.code == "missing"] == [
+        "F0 is missing on stage 1", "B0 is missing on stage 1"]
+
+
 def test_numbers_of_a_timeline():
     timeline = simulate(schedules.gpipe(4, 8), Costs(1, 2))
     assert (timeline.makespan, timeline.work) == (33, 4 * 24)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from course.checks.outcome import Message, unreadable
-from course.drawing import CONTINUED, UNMARKED, Drawing, DrawingError, read_drawing
+from course.drawing import CONTINUED, IDLE, UNMARKED, Drawing, DrawingError, read_drawing
 from course.legality import Violation
 from course.schedule import KINDS, Operation
 from course.timeline import Timeline
@@ -49,8 +49,9 @@ def read_answer(text, name: str, stages: int, micro_batches: int) -> Reading | M
         drawing = replace(drawing, rows=tuple(tuple(map(_one_less, row)) for row in drawing.rows))
         notes.append(Message("numbered-from-one", f"Your micro-batches are counted from 1 to {micro_batches}: taken as 0 to "
                              f"{micro_batches - 1}.", good=True))
-    padded = "\n".join(" ".join(row) for row in drawing.rows) + "\n." * (stages - len(drawing.rows))
-    return Reading(Timeline.from_grid(padded, stages, micro_batches), drawing, tuple(notes))
+    rows = [*drawing.rows, *[(IDLE,)] * (stages - len(drawing.rows))]
+    timeline = Timeline.from_grid("\n".join(map(" ".join, rows)), stages, micro_batches)
+    return Reading(timeline, drawing, tuple(notes))
 
 
 def _one_less(cell):
