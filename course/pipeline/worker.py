@@ -5,6 +5,7 @@ import importlib
 import io
 import os
 import pickle
+import shutil
 import signal
 import socket
 import sys
@@ -33,11 +34,13 @@ def main(rank: int, pipe, noise, array):
     """The worker's life: wait for the order to begin, join the group, then a job at a time."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the caller's, who ends us
     _into(noise)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    folders = []
+    threading.Thread(target=_end_with_parent, args=(folders,), daemon=True).start()
     try:
         ranks, folder = pipe.recv()
     except (EOFError, OSError):
         os._exit(0)
+    folders.append(folder)
     worker = Worker(rank, Progress(array, rank), "torch.fx.experimental.symbolic_shapes" in sys.modules)
     try:
         _join(rank, ranks, folder)
@@ -100,6 +103,8 @@ def _into(noise):
     sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False, errors="replace")
 
 
-def _end_with_parent():
+def _end_with_parent(folders):
     connection.wait([parent_process().sentinel])
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)
