@@ -72,6 +72,7 @@ def _processes():
     try:
         run(gpipe(PROCESSES, 1), clock="virtual", steps=1)
     except (PipelineError, OSError, ValueError) as error:
-        return False, "did not start", (f"{error} Restart the kernel and try again; where processes are forbidden (some hosted "
-                                        "notebooks), take another machine: checks work without them, real runs do not.")
+        return False, "did not start", (
+            f"{getattr(error, 'message', error)}. Restart the kernel and try again; where processes are forbidden (some hosted "
+            "notebooks), take another machine: checks work without them, real runs do not.")
     return True, f"started, and trained one step, in {time.perf_counter() - begin:.1f} s", ""

@@ -167,7 +167,7 @@ def run_subject(subject, stages: int, micro_batches: int, with_bubble: bool = Tr
     try:
         result = run(schedule, **options)
     except (PipelineError, ValueError, OSError) as error:
-        return no_run(f"The run did not come to its end: {error}")
+        return no_run(f"The run did not come to its end: {getattr(error, 'message', error)}.")
 
 
     # With times of its own an operation is no longer one cell wide, so the simulation stands above the measurement.

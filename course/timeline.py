@@ -126,8 +126,10 @@ class Timeline:
         for operations, starts, ends in zip(self.schedule.ranks, self.starts, self.ends, strict=True):
             cells, free = [IDLE] * columns, 0
             for operation, start, end in zip(operations, starts, ends, strict=True):
-                first = max(free, round(start / slot))
-                free = max(first + 1, round(end / slot))
+                # Its end says where an operation stands: a clock reading may start late, its end holds the plan.
+                last = max(free + 1, round(end / slot))
+                first = max(free, min(last - 1, round(start / slot)))
+                free = last
                 cells.extend([IDLE] * (free - len(cells)))
                 cells[first:free] = [self.schedule.label(operation)] + [CONTINUED] * (free - first - 1)
             rows.append(cells)

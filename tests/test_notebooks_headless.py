@@ -56,7 +56,7 @@ def test_a_right_diagram_runs_for_real_and_is_measured(tmp_path):
     (text,) = outputs(cell)
     drawn, measured = text.split("Measured on 4 processes")
     rows = drawn.splitlines()[1:5]
-    assert rows[0].split() == "F0 F1 F2 F3 . . . . . . B0 B1 B2 B3".split()
+    assert rows[0].split() == ["F0", "F1", "F2", "F3", ".", ".", ".", ".", ".", ".", "B0", "B1", "B2", "B3"]
     order = [[token for token in row.split() if token not in ".~"] for row in rows]
     assert [[token for token in row.split() if token not in ".~"] for row in measured.splitlines()[1:5]] == order
     equality = next(outputs(cell)[0] for cell in notebook.cells if cell.source == "my_run.equality()")

@@ -63,6 +63,13 @@ def test_rounding_to_slots_never_loses_an_operation():
     assert tight.grid(slot=1).split() == ["F0", "B0"]
 
 
+def test_a_measured_start_that_is_late_keeps_its_cell():
+    schedule = Schedule.of([[Operation(0, "F", 0), Operation(0, "F", 1), Operation(0, "B", 0), Operation(0, "B", 1)]])
+    starts, ends = (0.6, 1.0, 2.55, 3.0), (1.0, 2.0, 3.0, 4.0)
+    late = Timeline.from_spans([Span(*item) for item in zip(schedule.ranks[0], (0,) * 4, starts, ends, strict=True)], schedule)
+    assert late.grid(slot=1) == "F0 F1 B0 B1"
+
+
 def test_chrome_trace_is_complete_events_one_thread_a_rank():
     timeline = simulate(schedules.one_f_one_b(2, 2))
     events = [event for event in json.loads(timeline.to_chrome_trace())["traceEvents"] if event["ph"] == "X"]

@@ -72,7 +72,7 @@ class Run:
         """The predicted and the measured timeline as text, cells of one width in time."""
         predicted = self.predicted.grid()
         cells = len(predicted.splitlines()[0].split())
-        return predicted, _measured_grid(self.measured, float(self.predicted.makespan) / cells)
+        return predicted, self.measured.grid(float(self.predicted.makespan) / cells)
 
     def __str__(self):
         return report(self)
@@ -119,16 +119,6 @@ def report(run: Run) -> str:
         f"           {_row(run.peak_activation_bytes)} bytes of activations",
     ]
     return "\n".join([*lines, *(f"note       {note}" for note in run.notes)])
-
-
-def _measured_grid(measured, slot):
-    """The grid of clock readings: an operation that started late still stands in the cell in which it ended."""
-    starts = tuple(tuple(min(start, end - 0.51 * slot) for start, end in zip(*row, strict=True))
-                   for row in zip(measured.starts, measured.ends, strict=True))
-    rows = Timeline(measured.schedule, starts, measured.ends).grid(slot).splitlines()
-    while all(row.endswith(" .") for row in rows):
-        rows = [row[:-1].rstrip() for row in rows]
-    return "\n".join(rows)
 
 
 def _row(numbers):
