@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 
 from course.pipeline.data import micro_batch
+from course.pipeline.link import Link
 from course.pipeline.memory import SavedBytes
 from course.pipeline.messages import Messages
 from course.pipeline.model import loss_of
@@ -27,6 +28,8 @@ class Share:
     stages: dict[int, torch.nn.Module]
     progress: Progress
     during: Callable[[Operation], object] | None = None
+    link: Link = field(default_factory=Link)
+    execute: Callable | None = None  # who does a step instead of `execute` below
 
     @property
     def parameters(self) -> list[torch.nn.Parameter]:
@@ -37,7 +40,7 @@ class Share:
 def execute(share: Share, step: int, clock, latency: int = 0) -> Trace:
     """One step of one rank. Gradients are added to the parameters'; `clock` is one of course.pipeline.clocks."""
     trace, meter = Trace(), SavedBytes(share.parameters)
-    messages = Messages(share.schedule, share.rank, share.sizes.boundary, share.progress, latency)
+    messages = Messages(share.schedule, share.rank, share.sizes.boundary, share.progress, latency, share.link)
     stages = _Stages(share, step, meter, trace)
     for position, operation in enumerate(share.schedule.ranks[share.rank]):
         needed, arrival = messages.receive(position)
@@ -48,6 +51,7 @@ def execute(share: Share, step: int, clock, latency: int = 0) -> Trace:
         busy = time.thread_time_ns() - busy
         if share.during:
             share.during(operation)
+        share.link.settle()
         end = clock.end(operation)
         messages.send(operation, result, clock.planned_end)
         trace.operations.append(operation)
@@ -77,7 +81,8 @@ class _Stages:
 
     def _forward(self, stage, number, arrived):
         if stage in (0, self.last):
-            tokens, targets = micro_batch(self.share.sizes, self.share.seed, self.step, number)
+            tokens, targets = (part.to(self.share.link.device) for part in micro_batch(
+                self.share.sizes, self.share.seed, self.step, number))
         begin = tokens if stage == 0 else arrived.requires_grad_()
         with self.meter.saving((stage, number)):
             end = self.share.stages[stage](begin)

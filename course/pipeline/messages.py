@@ -7,6 +7,7 @@ the step ends: without either the message is lost. A receive has the shape that 
 import torch
 import torch.distributed as dist
 
+from course.pipeline.link import Link
 from course.pipeline.progress import Progress
 from course.schedule import KINDS, Operation, Schedule
 
@@ -33,8 +34,10 @@ def receiver_of(sender: Operation, schedule: Schedule) -> int | None:
 class Messages:
     """The messages of one rank in one step. Stages that are neighbours on one rank pass their tensors without a copy."""
 
-    def __init__(self, schedule: Schedule, rank: int, shape: tuple[int, ...], progress: Progress, latency: int = 0):
+    def __init__(self, schedule: Schedule, rank: int, shape: tuple[int, ...], progress: Progress, latency: int = 0,
+                 link: Link | None = None):
         self.schedule, self.rank, self.shape, self.progress, self.latency = schedule, rank, shape, progress, latency
+        self.link = link or Link()
         self.bytes_sent: dict[tuple[int, int], int] = {}
         self._needs = [self._need(operation) for operation in schedule.ranks[rank]]
         self._remote = [position for position, need in enumerate(self._needs) if need and self._home(need.stage) != rank]
@@ -67,12 +70,12 @@ class Messages:
         if peer == self.rank:
             self._passed[operation] = content, end
             return
-        buffer = _buffer(self.shape)
+        buffer = _buffer(self.shape, self.link.device)
         place, stamp = _parts(buffer, self.shape)
         place.copy_(content)
         stamp.fill_(end + self.latency)
         try:
-            handle = dist.isend(buffer, peer, tag=tag_of(operation, self.schedule))
+            handle = dist.isend(buffer, peer, self.link.group(operation.stage, stage), tag_of(operation, self.schedule))
         except RuntimeError as error:
             raise NeighbourLost(f"sending to rank {peer}: {error}") from error
         self._sent.append((handle, buffer, peer))
@@ -95,9 +98,10 @@ class Messages:
 
     def _post(self, position):
         need = self._needs[position]
-        peer, buffer = self._home(need.stage), _buffer(self.shape)
+        peer, buffer = self._home(need.stage), _buffer(self.shape, self.link.device)
+        group = self.link.group(need.stage, self.schedule.ranks[self.rank][position].stage)
         try:
-            self._posted[position] = dist.irecv(buffer, peer, tag=tag_of(need, self.schedule)), buffer
+            self._posted[position] = dist.irecv(buffer, peer, group, tag_of(need, self.schedule)), buffer
         except RuntimeError as error:
             raise NeighbourLost(f"receiving from rank {peer}: {error}") from error
 
@@ -109,9 +113,9 @@ class Messages:
             raise NeighbourLost(f"waiting for rank {peer}: {error}") from error
 
 
-def _buffer(shape):
+def _buffer(shape, device):
     size = torch.Size(shape).numel()
-    return torch.empty(size + size % 2 + STAMP)  # the stamp is aligned to 8 bytes
+    return torch.empty(size + size % 2 + STAMP, device=device)  # the stamp is aligned to 8 bytes
 
 
 def _parts(buffer, shape):

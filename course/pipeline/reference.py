@@ -15,7 +15,7 @@ def reference(worker, sizes, stages, micro_batches, order, seed, steps, learning
     `theirs` is stage -> bytes, as training.gradients hands them over. Returns the losses and the largest difference over
     all parameters: infinite where a number is missing or is none.
     """
-    parts = [build_stage(sizes, stages, stage, seed) for stage in range(stages)]
+    parts = [build_stage(sizes, stages, stage, seed).to(worker.device) for stage in range(stages)]
     model = torch.nn.Sequential(*parts)
     losses = []
     for step in range(steps):
@@ -26,11 +26,11 @@ def reference(worker, sizes, stages, micro_batches, order, seed, steps, learning
         model.zero_grad()
         losses.append({})
         for number in order:
-            tokens, targets = micro_batch(sizes, seed, step, number)
+            tokens, targets = (part.to(worker.device) for part in micro_batch(sizes, seed, step, number))
             loss = loss_of(model(tokens), targets, micro_batches)
             loss.backward()
             losses[-1][number] = loss.item()
-    return {"losses": losses, "difference": max(_difference(flat_gradient(part), theirs.get(stage, b""))
+    return {"losses": losses, "difference": max(_difference(flat_gradient(part).cpu(), theirs.get(stage, b""))
                                                 for stage, part in enumerate(parts))}
 
 

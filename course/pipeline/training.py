@@ -8,15 +8,17 @@ import torch
 
 from course.pipeline.clocks import CLOCKS, Real
 from course.pipeline.executor import Share, execute
+from course.pipeline.link import link_for
 from course.pipeline.model import build_stage
 from course.pipeline.trace import Trace
 
 
 def prepare(worker, schedule, sizes, seed, during):
     """Build this rank's stages and keep them for the next jobs. Returns what the rank is, with bytes per stage."""
-    stages = {stage: build_stage(sizes, schedule.stages, stage, seed)
+    link = link_for(schedule, worker.device)
+    stages = {stage: build_stage(sizes, schedule.stages, stage, seed).to(link.device)
               for stage, home in enumerate(schedule.stage_to_rank) if home == worker.rank}
-    worker.kept = Share(schedule, worker.rank, sizes, seed, stages, worker.progress, during)
+    worker.kept = Share(schedule, worker.rank, sizes, seed, stages, worker.progress, during, link)
     return {"pid": os.getpid(), "torch": str(torch.__version__), "preloaded": worker.preloaded,
             "parameter_bytes": {stage: sum(parameter.nbytes for parameter in module.parameters())
                                 for stage, module in stages.items()}}
@@ -52,12 +54,12 @@ def measure(worker, step, clock, durations, begin, latency) -> Trace:
     """Do one step without changing the parameters, and report it."""
     _forget_gradients(worker.kept)
     timing = Real() if clock == "real" else CLOCKS[clock](durations, begin)
-    return execute(worker.kept, step, timing, latency)
+    return (worker.kept.execute or execute)(worker.kept, step, timing, latency)
 
 
 def gradients(worker):
     """The gradients of the last step, as bytes: stage -> all parameters in their order, float32."""
-    return {stage: flat_gradient(module).numpy().tobytes() for stage, module in worker.kept.stages.items()}
+    return {stage: flat_gradient(module).cpu().numpy().tobytes() for stage, module in worker.kept.stages.items()}
 
 
 def flat_gradient(module: torch.nn.Module) -> torch.Tensor:
@@ -72,5 +74,5 @@ def _forget_gradients(share):
 
 def _timed(share, step):
     used = time.process_time_ns()
-    trace = execute(share, step, Real())
+    trace = (share.execute or execute)(share, step, Real())
     return time.process_time_ns() - used, trace

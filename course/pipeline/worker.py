@@ -27,6 +27,7 @@ class Worker:
     rank: int
     progress: Progress
     preloaded: bool
+    device: str = "cpu"
     kept: object = None
 
 
@@ -52,7 +53,7 @@ def main(rank: int, pipe, noise, array):
             content = pipe.recv_bytes()
         except (EOFError, OSError):
             os._exit(0)
-        pipe.send_bytes(_do(worker, content))
+        pipe.send_bytes(do(worker, content))
 
 
 def _join(rank, ranks, folder):
@@ -67,7 +68,8 @@ def _join(rank, ranks, folder):
     dist.init_process_group("gloo", store=store, rank=rank, world_size=ranks, timeout=PATIENCE)
 
 
-def _do(worker, content):
+def do(worker: Worker, content: bytes) -> bytes:
+    """Do a pickled (job, arguments). Returns the pickled reply: a dict with result, or with error; and output, its stdout."""
     output = io.StringIO()
     worker.progress.reset()
     try:
