@@ -88,7 +88,10 @@ def _parser():
         for name, what in (("forward", "slots of a forward: a number, or one per stage as 1,1,2,1; 1"),
                            ("backward", "slots of a backward, likewise; as long as a forward")):
             command.add_argument(f"--{name}", type=_times, metavar="T", help=what)
-        command.add_argument("--latency", type=_time, default=0, metavar="T", help="slots that a message takes; 0")
+        for name, what in (("latency", "slots until a message arrives"),
+                           ("message", "slots for which a message takes its link, before the next one has it")):
+            command.add_argument(f"--{name}", type=_times, default=0, metavar="T",
+                                 help=f"{what}: a number, or one per boundary between stages; 0")
     train.add_argument("--clock", default="paced", metavar="CLOCK",
                        help="paced: each operation lasts as long as its emulated device would; real: nothing emulated; "
                             "virtual: the plan, without waiting; paced")
@@ -135,7 +138,7 @@ def _schedule(options) -> Schedule:
 
 def _costs(options) -> Costs:
     return Costs(forward=1 if options.forward is None else options.forward, backward=options.backward,
-                 latency=options.latency)
+                 latency=options.latency, message=options.message)
 
 
 if __name__ == "__main__":

@@ -1,32 +1,37 @@
 """What a schedule costs: each operation starts when its rank is free and its inputs have arrived."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Integral, Rational
+from numbers import Integral, Rational, Real
 
-from course.graph import NONE, WIDTH, graph
+from course.graph import NONE, WIDTH, F, W, graph
 from course.legality import execution_order, violations
-from course.schedule import KINDS, Schedule
+from course.schedule import KINDS, Operation, Schedule
 from course.timeline import Timeline
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Times of the operations, in one unit: a number, or a sequence with one per stage.
+    """Times of operations and messages, in one unit: a number, or a sequence with one per stage.
 
     Where only a whole backward is given, I and W take half of it each; where only those, B takes their sum.
-    `latency` passes between the end of an operation and the start of what needs it on another rank.
+    `single` says what single operations take instead, such as {"2F1": 4}. A message from rank to rank takes its link for
+    `message`, the next one on that link waits, and arrives `latency` after that: a number, or a sequence with one per
+    boundary between two stages, the same in both directions.
     """
 
     forward: float | Sequence = 1
     backward: float | Sequence | None = None
     input_grad: float | Sequence | None = None
     weight_grad: float | Sequence | None = None
-    latency: float = 0
+    latency: float | Sequence = 0
+    message: float | Sequence = 0
+    single: Mapping[Operation | str, float] | None = None
 
     def per_stage(self, stages: int) -> dict[str, list]:
-        """Kind -> one time per stage. ValueError names a negative time or a list of the wrong length."""
+        """Kind -> one time per stage. ValueError names what is no time, or a list of the wrong length."""
         forward = _spread("forward", self.forward, stages)
         backward = self.backward
         if backward is None and self.input_grad is None and self.weight_grad is None:
@@ -38,8 +43,40 @@ class Costs:
                            for name, value in (("input_grad", self.input_grad), ("weight_grad", self.weight_grad)))
         whole = _spread("backward", backward, stages) if backward is not None else [
             one + two for one, two in zip(inputs, weights, strict=True)]
-        _spread("latency", self.latency, 1)
         return dict(zip(KINDS, (forward, whole, inputs, weights), strict=True))
+
+    def per_boundary(self, stages: int) -> list[tuple]:
+        """For each stage but the last, (message, latency) of what crosses between it and the next."""
+        boundaries = max(0, stages - 1)
+        what = f"the {boundaries} boundaries between {stages} stages", "boundary"
+        return list(zip(_spread("message", self.message, boundaries, *what),
+                        _spread("latency", self.latency, boundaries, *what), strict=True))
+
+    def singles(self, schedule: Schedule) -> dict[Operation, float]:
+        """The operations that `single` names, with their times. ValueError for one that the schedule does not have."""
+        times, there = {}, {operation for rank in schedule.ranks for operation in rank} if self.single else ()
+        for key, time in (self.single or {}).items():
+            operation = Operation.parse(key) if isinstance(key, str) else key
+            if operation not in there:
+                raise ValueError(f"single: {key} is no operation of this schedule; it has {schedule.ranks[0][0]} and others")
+            times[operation], = _spread(f"single[{str(key)!r}]", time, 1)
+        return times
+
+
+class Traffic:
+    """When messages arrive, in the simulation and in the real run: on one link, from rank to rank, they follow each other."""
+
+    def __init__(self, stage_to_rank: Sequence[int], boundaries: Sequence[tuple]):
+        self._homes, self._boundaries, self._free = stage_to_rank, boundaries, {}
+
+    def arrival(self, stage: int, target: int, sent):
+        """When stage `target` has what `stage` sends at this moment; the link is taken for as long as a message takes."""
+        ends = self._homes[stage], self._homes[target]
+        if ends[0] == ends[1]:
+            return sent
+        message, latency = self._boundaries[min(stage, target)]
+        self._free[ends] = free = max(self._free.get(ends, 0), sent) + message
+        return free + latency
 
 
 def _half(time):
@@ -47,13 +84,15 @@ def _half(time):
         time, Integral) else time / 2
 
 
-def _spread(name, value, stages):
-    times = [value] * stages if not isinstance(value, (list, tuple)) else list(value)
-    if len(times) != stages:
-        raise ValueError(f"{name} has {len(times)} times for {stages} stages: give a number, or one per stage")
-    for time in times:
-        if not time >= 0:
-            raise ValueError(f"{name} = {time!r}: a time of at least 0 is needed")
+def _spread(name, value, count, whole=None, each="stage"):
+    """`count` times, each of them sound."""
+    given = list(value) if isinstance(value, (list, tuple)) else [value]
+    for time in given:
+        if not isinstance(time, Real) or not 0 <= time < math.inf:
+            raise ValueError(f"{name} = {time!r}: a finite time of at least 0 is needed")
+    times = given if isinstance(value, (list, tuple)) else given * count
+    if len(times) != count:
+        raise ValueError(f"{name} has {len(times)} times for {whole or f'{count} stages'}: give a number, or one per {each}")
     return times
 
 
@@ -72,22 +111,38 @@ def simulate(schedule: Schedule, costs: Costs | None = None) -> Timeline:
         more = f" (and {len(faults) - 3} more)" if len(faults) > 3 else ""
         raise ValueError("; ".join(fault.message for fault in faults[:3]) + more)
     plan = graph(schedule)
-    step = schedule.micro_batches * WIDTH
-    durations = [[times[stage] for times in costs.per_stage(schedule.stages).values()] for stage in range(schedule.stages)]
-    own, other, rank_of, latency = plan.own, plan.other, plan.rank_of, costs.latency
+    times = _times(schedule, costs)
+    own, other, rank_of = plan.own, plan.other, plan.rank_of
     begins, ends, free = [0] * len(own), [0] * len(own), [0] * len(plan.orders)
+    arrives, boundaries, traffic = ends, costs.per_boundary(schedule.stages), None
+    if any(map(any, boundaries)):
+        arrives, traffic = [0] * len(own), Traffic(schedule.stage_to_rank, boundaries)
+    step = schedule.micro_batches * WIDTH
     for code in execution_order(plan):
         rank = rank_of[code]
         start = free[rank]
         need = other[code]
-        if need != NONE:
-            arrival = ends[need] if rank_of[need] == rank else ends[need] + latency
-            if arrival > start:
-                start = arrival
+        if need != NONE and arrives[need] > start:
+            start = arrives[need]
         need = own[code]
         if need != NONE and ends[need] > start:
             start = ends[need]
         begins[code] = start
-        free[rank] = ends[code] = start + durations[code // step][code % WIDTH]
+        free[rank] = ends[code] = end = start + times[code]
+        if traffic and code % WIDTH != W:
+            stage = code // step
+            target = stage + (1 if code % WIDTH == F else -1)
+            arrives[code] = traffic.arrival(stage, target, end) if 0 <= target < schedule.stages else end
     return Timeline(schedule, tuple(tuple(begins[code] for code in order) for order in plan.orders),
                     tuple(tuple(ends[code] for code in order) for order in plan.orders))
+
+
+def _times(schedule, costs):
+    """One time per code."""
+    times = []
+    for of_stage in zip(*costs.per_stage(schedule.stages).values(), strict=True):
+        times += of_stage * schedule.micro_batches
+    for operation, time in costs.singles(schedule).items():
+        unit = operation.stage * schedule.micro_batches + operation.micro_batch
+        times[unit * WIDTH + KINDS.index(operation.kind)] = time
+    return times

@@ -100,20 +100,34 @@ class Timeline:
         """Idle over busy time, the Megatron paper's definition (Narayanan et al. 2021, section 2.2)."""
         return ratio(len(self.starts) * self.makespan - self.work, self.work)
 
+    def holding(self, sizes) -> tuple[tuple[tuple, ...], ...]:
+        """Per rank the steps (time, how much is held from then on), where a micro-batch of a stage takes `sizes[stage]`.
+
+        An activation is held from the start of its F until the end of its B, or of its W where B is split. A step up and
+        a step down at one time are two steps, in the order in which they happen.
+        """
+        return tuple(self._steps(rank, sizes.__getitem__) for rank in range(len(self.starts)))
+
+    @cached_property
+    def held(self) -> tuple[tuple[tuple, ...], ...]:
+        """Per rank the steps (time, chunks whose activations are held from then on)."""
+        return tuple(self._steps(rank, lambda stage: 1) for rank in range(len(self.starts)))
+
+    def _steps(self, rank, size_of):
+        steps, level = [], 0
+        for operation, start, end in zip(self.schedule.ranks[rank], self.starts[rank], self.ends[rank], strict=True):
+            if operation.kind == "F":
+                level += size_of(operation.stage)
+                steps.append((start, level))
+            elif operation.kind in "BW":
+                level -= size_of(operation.stage)
+                steps.append((end, level))
+        return tuple(steps)
+
     @cached_property
     def peak_activations(self) -> tuple[int, ...]:
         """Per rank, the most chunks whose activations are held at once: from F until B, or until W where B is split."""
-        peaks = []
-        for rank in self.schedule.ranks:
-            held = peak = 0
-            for operation in rank:
-                if operation.kind == "F":
-                    held += 1
-                    peak = max(peak, held)
-                elif operation.kind in "BW":
-                    held -= 1
-            peaks.append(peak)
-        return tuple(peaks)
+        return tuple(max([0, *(level for _, level in steps)]) for steps in self.held)
 
     def __str__(self):
         return self.grid()

@@ -51,6 +51,7 @@ def test_show_knows_every_schedule(name, capsys):
     ("show gpipe --backward soon", ["'soon'", "slots", "0.5"]),
     ("show gpipe --latency -1", ["latency", "-1", "at least 0"]),
     ("show gpipe --latency=-1", ["-1", "at least 0"]),
+    ("show gpipe --message 1,2", ["2 times for the 3 boundaries"]),
     ("show gpipe --ranks 100000 --micro-batches 100000", ["20,000,000,000", "take fewer"]),
     ("show", ["schedule"]),
     ("", ["show|run"]),

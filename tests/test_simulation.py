@@ -1,8 +1,10 @@
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from course import Costs, Schedule, formulas, schedules, simulate
+from course import Costs, Operation, Schedule, formulas, schedules, simulate
 from course.schedules import SCHEDULES
 
 SIZES = [(p, m) for p in (1, 2, 3, 4, 8) for m in (1, 2, 3, 4, 8, 16)]
@@ -47,6 +49,65 @@ def test_with_latency_gpipe_can_beat_1f1b(latency, gpipe, one_f_one_b):
     assert simulate(schedules.one_f_one_b(4, 32), costs).makespan == one_f_one_b
 
 
+def test_messages_on_one_link_follow_one_another():
+    slow = simulate(schedules.gpipe(2, 4), Costs(1, 1, message=3))
+    assert slow.starts[1][:4] == (4, 7, 10, 13)  # the link is busy from 1 to 13
+    assert slow.starts[0][4:] == (18, 21, 24, 27)  # and the way back from 14 + 1 on
+    both = simulate(schedules.gpipe(2, 4), Costs(1, 1, message=3, latency=10))
+    assert both.starts[1][:4] == (14, 17, 20, 23)  # latency delays, but lets the next one go
+    assert simulate(schedules.interleaved_1f1b(1, 2, 2), Costs(1, 1, message=3)).makespan == 8
+
+
+def test_one_slow_link_among_fast_ones():
+    first, last = (simulate(schedules.gpipe(3, 8), Costs(1, 1, message=pair)).makespan for pair in ([2, 0], [0, 2]))
+    assert first == last == 2 * (2 * 8 + 3)  # the slow link is busy all the time but for what fills and drains it
+    assert simulate(schedules.gpipe(3, 8), Costs(1, 1, message=[0, 0])) == simulate(schedules.gpipe(3, 8))
+
+
+def test_single_operations_may_take_a_time_of_their_own():
+    plain, longer = Costs(1, 2), Costs(1, 2, single={"1F2": 4, Operation(0, "B", 0): Fraction(1, 2)})
+    schedule = schedules.one_f_one_b(3, 4)
+    lengths = [{span.operation: span.end - span.start for span in simulate(schedule, costs).spans} for costs in (plain, longer)]
+    changed = {str(operation): length for operation, length in lengths[1].items() if length != lengths[0][operation]}
+    assert changed == {"1F2": 4, "0B0": Fraction(1, 2)}
+
+
+TIME = st.integers(0, 6).map(lambda quarters: Fraction(quarters, 4))
+
+
+@given(st.sampled_from(list(SCHEDULES)), st.integers(1, 4), st.data())
+def test_an_operation_starts_when_the_last_of_what_it_waits_for_is_there(name, p, data):
+    schedule = SCHEDULES[name].make(p, 2 * p, 2 if SCHEDULES[name].chunked else 1)
+    stages = schedule.stages
+
+    def times(count):
+        return data.draw(st.lists(TIME, min_size=count, max_size=count))
+
+    message, latency = times(stages - 1), times(stages - 1)
+    timeline = simulate(schedule, Costs(times(stages), times(stages), latency=latency, message=message))
+    end_of = {span.operation: span.end for span in timeline.spans}
+    arrives, links = {}, {}
+    for stage, kind, target in ((s, kind, t) for s in range(stages) for kind, t in (("F", s + 1), ("B", s - 1))):
+        pair = schedule.stage_to_rank[stage], schedule.stage_to_rank[target] if 0 <= target < stages else None
+        sent = [op for op in schedule.ranks[pair[0]] if (op.stage, op.kind) == (stage, kind)]
+        if pair[0] == pair[1] or pair[1] is None:
+            arrives |= {op: end_of[op] for op in sent}
+        else:
+            links.setdefault(pair, []).extend(sent)
+    for sent in links.values():
+        free = 0
+        for op in sorted(sent, key=lambda op: schedule.ranks[schedule.stage_to_rank[op.stage]].index(op)):
+            boundary = op.stage if op.kind == "F" else op.stage - 1
+            free = max(free, end_of[op]) + message[boundary]
+            arrives[op] = free + latency[boundary]
+    for rank, operations in enumerate(schedule.ranks):
+        free = 0
+        for operation, start in zip(operations, timeline.starts[rank], strict=True):
+            needs = [end_of[need] if need.stage == operation.stage else arrives[need] for need in schedule.needs(operation)]
+            assert start == max([free, *needs])
+            free = end_of[operation]
+
+
 def test_one_slow_stage_sets_the_pace():
     slow = simulate(schedules.gpipe(4, 8), Costs([1, 2, 1, 1], [1, 2, 1, 1]))
     assert slow.makespan == 8 * 4 + 2 * 3  # the slow stage is busy throughout but for its fill and drain
@@ -64,6 +125,10 @@ def test_input_and_weight_gradients_take_half_of_a_backward_each():
 @pytest.mark.parametrize(("costs", "words"), [
     (Costs(forward=-1), "forward = -1"), (Costs(forward=[1, 2]), "2 times for 4 stages"),
     (Costs(input_grad=1), "go together"), (Costs(forward=float("nan")), "forward = nan"), (Costs(latency=-1), "latency = -1"),
+    (Costs(forward=float("inf")), "forward = inf"), (Costs(forward="2"), "forward = '2'"), (Costs(message=-2), "message = -2"),
+    (Costs(latency=[1, 1, 1, 1]), "latency has 4 times for the 3 boundaries between 4 stages: .* one per boundary"),
+    (Costs(single={"9F0": 1}), "9F0 is no operation of this schedule"), (Costs(single={"F0": 1}), "'F0' is not an operation"),
+    (Costs(single={"0F0": -1}), r"single\['0F0'\] = -1"),
 ])
 def test_bad_costs_are_named(costs, words):
     with pytest.raises(ValueError, match=words):

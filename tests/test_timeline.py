@@ -49,6 +49,34 @@ def test_an_activation_is_held_until_w_where_the_backward_is_split():
     assert simulate(Schedule.from_csv("0F0,0I0,0W0,0F1,0I1,0W1\n")).peak_activations == (1,)
 
 
+def test_what_is_held_over_time_of_a_drawing():
+    drawn = Timeline.from_grid("F0 F1 .  B0 .  B1\n.  F0 B0 F1 B1 .", stages=2, micro_batches=2)
+    assert drawn.held == (((0, 1), (1, 2), (4, 1), (6, 0)), ((1, 1), (3, 0), (3, 1), (5, 0)))
+    assert drawn.holding((10, 7))[1] == ((1, 7), (3, 0), (3, 7), (5, 0))
+    split = simulate(Schedule.from_csv("0F0,0I0,0F1,0W0,0I1,0W1\n"))
+    assert [level for _, level in split.held[0]] == [1, 2, 1, 0]
+
+
+TIMES = st.lists(st.integers(0, 4).map(lambda quarters: Fraction(quarters, 4)), min_size=8, max_size=8)
+
+
+@given(st.sampled_from(list(SCHEDULES)), st.integers(1, 4), st.integers(1, 2), TIMES, TIMES)
+def test_held_counts_what_is_between_the_start_of_f_and_the_end_of_b(name, p, rounds, forward, backward):
+    schedule = SCHEDULES[name].make(p, p * rounds, 2 if SCHEDULES[name].chunked else 1)
+    stages = schedule.stages
+    timeline = simulate(schedule, Costs(forward[:stages], backward[:stages], latency=forward[0]))
+    assert timeline.peak_activations == tuple(max(level for _, level in steps) for steps in timeline.held)
+    born = {span.operation: span.start for span in timeline.spans}
+    gone = {Operation(span.operation.stage, "F", span.operation.micro_batch): span.end
+            for span in timeline.spans if span.operation.kind == "B"}
+    for rank, steps in enumerate(timeline.held):
+        assert steps[-1][1] == 0
+        for moment in {time for time, _ in steps}:
+            alive = sum(born[operation] <= moment < gone[operation]
+                        for operation in schedule.ranks[rank] if operation.kind == "F")
+            assert alive == [level for time, level in steps if time <= moment][-1]
+
+
 def test_measured_spans_keep_the_order_in_which_they_ran():
     schedule = schedules.one_f_one_b(2, 2)
     spans = [span._replace(start=span.start * 0.51, end=span.start * 0.51 + 0.4) for span in simulate(schedule).spans]
