@@ -64,7 +64,8 @@ def _run(schedule, costs, options):
     from course.pipeline import PipelineError, close, run  # the processes' code: not needed to draw
 
     try:
-        result = run(schedule, costs=costs, clock=options.clock, steps=options.steps, seed=options.seed,
+        clock = options.clock or ("real" if options.engine == "torch" else "paced")
+        result = run(schedule, costs=costs, clock=clock, engine=options.engine, steps=options.steps, seed=options.seed,
                      slot_seconds=options.slot_seconds)
     except PipelineError as error:
         return _complain(error.message, FAILED)
@@ -92,9 +93,11 @@ def _parser():
                            ("message", "slots for which a message takes its link, before the next one has it")):
             command.add_argument(f"--{name}", type=_times, default=0, metavar="T",
                                  help=f"{what}: a number, or one per boundary between stages; 0")
-    train.add_argument("--clock", default="paced", metavar="CLOCK",
+    train.add_argument("--clock", metavar="CLOCK",
                        help="paced: each operation lasts as long as its emulated device would; real: nothing emulated; "
                             "virtual: the plan, without waiting; paced")
+    train.add_argument("--engine", default="ours", metavar="ENGINE",
+                       help="ours, or torch: the same by torch.distributed.pipelining, with the real clock; ours")
     train.add_argument("--slot-seconds", type=float, metavar="S", help="length of a slot; as short as this machine can keep")
     train.add_argument("--steps", type=_whole, default=4, metavar="N", help="training steps, the last is measured; 4")
     train.add_argument("--seed", type=int, default=0, metavar="N", help="seed of parameters and data; 0")

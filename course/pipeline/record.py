@@ -12,6 +12,7 @@ CLOCKS = {
     "real": "nothing is emulated",
     "virtual": "everything is computed and sent, the times are the plan's",
 }
+ENGINES = {"ours": "", "torch": " that follow torch.distributed.pipelining"}
 
 
 @dataclass(frozen=True)
@@ -21,8 +22,9 @@ class Run:
     `predicted` and `measured` are in slots, so that one lies under the other; a slot is `slot_seconds` long.
     `bubble_measured` counts the emulated devices' time as work and overruns as idle; with the real clock the
     measured spans are the work. `losses` has one number a step, `max_gradient_difference` is over all parameters in
-    the last step. `bytes_sent` is (from stage, to stage) -> bytes a step; `peak_activation_bytes` and the counts
-    are per rank, `parameter_bytes` per stage, `output` is each rank's stdout.
+    the last step (NaN, and no `reference_losses`, where the model is too large for one process). `bytes_sent` is
+    (from stage, to stage) -> bytes a step; `peak_activation_bytes` and the counts are per rank, `parameter_bytes` per
+    stage, `output` is each rank's stdout.
     """
 
     schedule: Schedule = field(repr=False)
@@ -46,6 +48,7 @@ class Run:
     machine: dict = field(repr=False)
     output: tuple[str, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
+    engine: str = "ours"
 
     @property
     def bubble_predicted(self) -> float:
@@ -83,6 +86,7 @@ class Run:
         return {
             "schedule": schedule.name or "drawn", "ranks": len(schedule.ranks), "stages": schedule.stages,
             "micro_batches": schedule.micro_batches, "chunks": schedule.chunks, "clock": self.clock,
+            "engine": self.engine,
             "slot_seconds": self.slot_seconds, "overruns": self.overruns, "attempts": self.attempts,
             "bubble_predicted": self.bubble_predicted, "bubble_measured": float(self.bubble_measured),
             "step_time_predicted": self.step_time_predicted, "step_time_measured": self.step_time_measured,
@@ -109,11 +113,12 @@ def report(run: Run) -> str:
     milliseconds = run.slot_seconds * 1000
     lines = [
         f"predicted, one slot = {milliseconds:.1f} ms", predicted, "",
-        f"measured on {len(run.pids)} processes; {CLOCKS[run.clock]}", measured, "",
+        f"measured on {len(run.pids)} processes{ENGINES[run.engine]}; {CLOCKS[run.clock]}", measured, "",
         f"bubble     {run.bubble_predicted:.2%} predicted, {float(run.bubble_measured):.2%} measured",
         f"step       {run.step_time_predicted:.3f} s predicted, {run.step_time_measured:.3f} s measured",
         f"loss       {run.losses[0]:.4f} at step 0, {run.losses[-1]:.4f} at step {len(run.losses) - 1}",
-        f"gradients  differ from one process's by {run.max_gradient_difference:.1e} at most, over every parameter",
+        f"gradients  differ from one process's by {run.max_gradient_difference:.1e} at most, over every parameter"
+        if run.reference_losses else "gradients  not compared with one process's",
         f"held       {_row(run.peak_activations_measured)} {unit} at most per rank, "
         f"{_row(run.peak_activations_predicted)} predicted",
         f"           {_row(run.peak_activation_bytes)} bytes of activations",

@@ -17,29 +17,34 @@ from course.simulation import Costs, simulate
 MOST_RANKS = 16  # a process each
 MOST_STAGES = 64
 PATIENCE, PATIENCE_EACH = 60, 0.02  # seconds for a job, and for each operation of it: a guard against what hangs
+LARGEST_COMPARED = 500_000_000  # bytes of parameters: larger models are not trained by one process as well
+ENGINES = ("ours", "torch")
 LARGE = 1_000_000  # bytes that a function may drag along without a word
 
 
 def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence | None = None,
         backward: float | Sequence | None = None, costs: Costs | None = None, slot_seconds: float | None = None,
         steps: int = 4, seed: int = 0, learning_rate: float = 0.2, sizes: Sizes | None = None,
-        during: Callable[[Operation], object] | None = None) -> Run:
+        during: Callable[[Operation], object] | None = None, engine: str = "ours", workers=None) -> Run:
     """Train a small transformer by this schedule, one process a rank, and measure the last of `steps` steps.
 
     Clocks: `paced` computes everything and lets each operation of the measured step last as long as its emulated
     device would, `real` emulates nothing, `virtual` follows the plan without sleeping. Times are in slots: `forward` and
     `backward`, a number or one per stage, or all `costs`. A slot is `slot_seconds` long; None: as short as this machine
     can keep. `during(operation)` is called inside each operation on its rank, to disturb it.
+    Engines: `ours`, or `torch` for torch.distributed.pipelining, with the real clock. `workers` None: this process's warm
+    pool; else what has its `ranks` and its `run`.
 
     ValueError when the schedule is illegal or a value cannot be, before any process is touched. PipelineError when a
     rank fails.
     """
     costs = _costs(forward, backward, costs)
-    _check(schedule, clock, slot_seconds, steps, seed, costs)
+    _check(schedule, clock, slot_seconds, steps, seed, costs, workers)
+    _check_engine(engine, clock, schedule)
     predicted = simulate(schedule, costs)
     sizes = (sizes or Sizes()).for_stages(schedule.stages)
     ranks, stages = len(schedule.ranks), schedule.stages
-    pool, output = pool_of(ranks), [""] * ranks
+    pool, output = pool_of(ranks) if workers is None else workers, [""] * ranks
     patience = PATIENCE + steps * PATIENCE_EACH * sum(map(len, schedule.ranks))
 
     def do(job, *arguments, on=ranks, planned=0.0):
@@ -48,22 +53,24 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
             output[rank] += reply["output"]
         return [reply["result"] for reply in replies]
 
-    prepared = do("course.pipeline.training:prepare", schedule, sizes, seed, during)
+    prepared = do("course.pipeline.training:prepare", schedule, sizes, seed, during, engine)
     trained = do("course.pipeline.training:train", steps - 1, learning_rate)
     times = {key: time for reply in trained for key, time in reply["times"].items()}
     slot = slot_for(times, costs, schedule) if slot_seconds is None else round(slot_seconds * NANO)
     planned = float(predicted.makespan) * slot / NANO
     got = measure(lambda *job: do(*job, planned=planned), schedule, steps - 1, clock, costs, slot,
                   GROWTH if slot_seconds is None else 1, float(predicted.work))
-    gradients = {stage: flat for reply in do("course.pipeline.training:gradients") for stage, flat in reply.items()}
-    truth, = do("course.pipeline.reference:reference", sizes, stages, schedule.micro_batches, _order(schedule), seed,
-                steps, learning_rate, gradients, on=1)
     weights = {stage: size for reply in prepared for stage, size in reply["parameter_bytes"].items()}
+    truth, compared = {"losses": [], "difference": math.nan}, sum(weights.values()) <= LARGEST_COMPARED
+    if compared:
+        gradients = {stage: flat for reply in do("course.pipeline.training:gradients") for stage, flat in reply.items()}
+        truth, = do("course.pipeline.reference:reference", sizes, stages, schedule.micro_batches, _order(schedule), seed,
+                    steps, learning_rate, gradients, on=1)
     sent = {crossed: size for trace in got.traces for crossed, size in trace.bytes_sent.items()}
     neighbours = [pair for stage in range(stages - 1) for pair in ((stage, stage + 1), (stage + 1, stage))]
     last = schedule.stage_to_rank[-1]
     return Run(
-        schedule=schedule, clock=clock, slot_seconds=got.slot_seconds, predicted=predicted, measured=got.timeline,
+        schedule=schedule, clock=clock, engine=engine, slot_seconds=got.slot_seconds, predicted=predicted, measured=got.timeline,
         bubble_measured=got.bubble, overruns=got.overruns, attempts=got.attempts,
         losses=tuple(map(_total, [*trained[last]["losses"], got.traces[last].losses])),
         reference_losses=tuple(map(_total, truth["losses"])), max_gradient_difference=truth["difference"],
@@ -74,7 +81,7 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
         parameter_bytes=tuple(weights[stage] for stage in range(stages)), sizes=sizes,
         pids=tuple(reply["pid"] for reply in prepared), output=tuple(output),
         machine=facts() | {"torch": prepared[0]["torch"], "preloaded": all(reply["preloaded"] for reply in prepared)},
-        notes=tuple(_notes(got, during)))
+        notes=tuple(_notes(got, during, compared)))
 
 
 def _costs(forward, backward, costs):
@@ -87,7 +94,7 @@ def _costs(forward, backward, costs):
     return costs
 
 
-def _check(schedule, clock, slot_seconds, steps, seed, costs):
+def _check(schedule, clock, slot_seconds, steps, seed, costs, workers):
     """ValueError for the first value that cannot be."""
     if not isinstance(schedule, Schedule):
         raise ValueError(f"a Schedule is needed, not a {type(schedule).__name__}: take schedules.gpipe(4, 4), or the "
@@ -97,8 +104,8 @@ def _check(schedule, clock, slot_seconds, steps, seed, costs):
     need_whole("steps", steps)
     need_whole("seed", seed, least=0)
     need_whole("micro_batches", schedule.micro_batches)
-    need_whole("stages", schedule.stages, most=MOST_STAGES)
-    need_whole("ranks", len(schedule.ranks), most=MOST_RANKS, why=", a process each")
+    need_whole("stages", schedule.stages, most=MOST_STAGES if workers is None else None)
+    need_whole("ranks", len(schedule.ranks), most=MOST_RANKS if workers is None else workers.ranks, why=", a process each")
     if slot_seconds is not None and not (isinstance(slot_seconds, (int, float)) and 0 < slot_seconds < math.inf):
         raise ValueError(f"slot_seconds = {slot_seconds!r}: a number of seconds above 0 is needed, or None")
     faults = violations(schedule)
@@ -110,6 +117,15 @@ def _check(schedule, clock, slot_seconds, steps, seed, costs):
         if clock == "paced" and not 0 < per_stage[kind][stage] < math.inf:
             raise ValueError(f"{kind} on stage {stage} takes {per_stage[kind][stage]} slots: the paced clock needs a time "
                              "above 0; clock='virtual' does not")
+
+
+def _check_engine(engine, clock, schedule):
+    if engine not in ENGINES:
+        raise ValueError(f"engine = {engine!r}: one of {', '.join(ENGINES)} is needed")
+    if engine == "torch" and clock != "real":
+        raise ValueError(f"clock = {clock!r}: torch.distributed.pipelining keeps no time of its own; take clock = 'real'")
+    if engine == "torch" and set(schedule.stage_to_rank) != set(range(len(schedule.ranks))):
+        raise ValueError("engine = 'torch': torch.distributed.pipelining needs a stage on every rank")
 
 
 def _describe(schedule):
@@ -127,7 +143,9 @@ def _total(losses):
     return sum(losses[number] for number in sorted(losses))
 
 
-def _notes(got, during):
+def _notes(got, during, compared):
+    if not compared:
+        yield f"gradients are not compared: the model is larger than {LARGEST_COMPARED:,} bytes"
     if got.overruns:
         yield (f"{got.overruns} operations took longer than their emulated device would, in the best of {got.attempts} "
                "steps: the machine is busy, or slot_seconds is too short")

@@ -13,12 +13,16 @@ from course.pipeline.model import build_stage
 from course.pipeline.trace import Trace
 
 
-def prepare(worker, schedule, sizes, seed, during):
+def prepare(worker, schedule, sizes, seed, during, engine="ours"):
     """Build this rank's stages and keep them for the next jobs. Returns what the rank is, with bytes per stage."""
     link = link_for(schedule, worker.device)
     stages = {stage: build_stage(sizes, schedule.stages, stage, seed).to(link.device)
               for stage, home in enumerate(schedule.stage_to_rank) if home == worker.rank}
     worker.kept = Share(schedule, worker.rank, sizes, seed, stages, worker.progress, during, link)
+    if engine == "torch":
+        from course.pipeline.torch_engine import engine_for  # its import takes seconds
+
+        worker.kept.execute = engine_for(worker.kept)
     return {"pid": os.getpid(), "torch": str(torch.__version__), "preloaded": worker.preloaded,
             "parameter_bytes": {stage: sum(parameter.nbytes for parameter in module.parameters())
                                 for stage, module in stages.items()}}
