@@ -1,33 +1,34 @@
 """The command line: `python -m course show gpipe --ranks 4 --micro-batches 8` draws, `run` trains for real."""
 
-import argparse
 import json
 import sys
 from fractions import Fraction
 
-from course.schedule import Schedule
-from course.schedules import SCHEDULES
-from course.simulation import Costs, simulate
+from course.options import (
+    FAILED,
+    INTERRUPTED,
+    RANKS,
+    WRONG_INPUT,
+    Parser,
+    add_run,
+    add_schedule,
+    clock_of,
+    costs_of,
+    schedule_of,
+    whole,
+)
+from course.simulation import simulate
 from course.timeline import Timeline
 
-MOST_OPERATIONS = 1_000_000
-WRONG_INPUT, FAILED, INTERRUPTED = 2, 1, 130
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse with errors of one line."""
-
-    def error(self, message):
-        """One line on stderr, exit code 2."""
-        self.exit(WRONG_INPUT, f"{self.prog}: {message}; see {self.prog} --help\n")
+CLOCK = "paced"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Do what the arguments say; returns the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        schedule, costs = _schedule(options), _costs(options)
-        return _show(schedule, costs) if options.command == "show" else _run(schedule, costs, options)
+        schedule, costs = schedule_of(options, options.ranks), costs_of(options)
+        return _show(schedule, costs, options) if options.command == "show" else _run(schedule, costs, options)
     except ValueError as error:
         return _complain(error, WRONG_INPUT)
     except KeyboardInterrupt:
@@ -39,8 +40,8 @@ def _complain(error, code):
     return code
 
 
-def _show(schedule, costs):
-    print(description(simulate(schedule, costs)))
+def _show(schedule, costs, options):
+    print(schedule.to_csv() if options.csv else description(simulate(schedule, costs)), end="" if options.csv else "\n")
     return 0
 
 
@@ -64,9 +65,8 @@ def _run(schedule, costs, options):
     from course.pipeline import PipelineError, close, run  # the processes' code: not needed to draw
 
     try:
-        clock = options.clock or ("real" if options.engine == "torch" else "paced")
-        result = run(schedule, costs=costs, clock=clock, engine=options.engine, steps=options.steps, seed=options.seed,
-                     slot_seconds=options.slot_seconds)
+        result = run(schedule, costs=costs, clock=clock_of(options, CLOCK), engine=options.engine, steps=options.steps,
+                     seed=options.seed, slot_seconds=options.slot_seconds)
     except PipelineError as error:
         return _complain(error.message, FAILED)
     finally:
@@ -81,67 +81,12 @@ def _parser():
     show = commands.add_parser("show", help="draw a schedule with its bubble and its peaks")
     train = commands.add_parser("run", help="train by a schedule on real processes, measured beside predicted")
     for command in (show, train):
-        command.add_argument("schedule", help=f"one of {', '.join(SCHEDULES)}")
-        command.add_argument("--ranks", "--stages", type=_whole, default=4, metavar="P",
-                             help="ranks, a process each (with one chunk a rank is a stage); 4")
-        command.add_argument("--micro-batches", type=_whole, default=8, metavar="M", help="micro-batches of a step; 8")
-        command.add_argument("--chunks", type=_whole, metavar="V", help="stages a rank; 2 where a schedule has chunks")
-        for name, what in (("forward", "slots of a forward: a number, or one per stage as 1,1,2,1; 1"),
-                           ("backward", "slots of a backward, likewise; as long as a forward")):
-            command.add_argument(f"--{name}", type=_times, metavar="T", help=what)
-        for name, what in (("latency", "slots until a message arrives"),
-                           ("message", "slots for which a message takes its link, before the next one has it")):
-            command.add_argument(f"--{name}", type=_times, default=0, metavar="T",
-                                 help=f"{what}: a number, or one per boundary between stages; 0")
-    train.add_argument("--clock", metavar="CLOCK",
-                       help="paced: each operation lasts as long as its emulated device would; real: nothing emulated; "
-                            "virtual: the plan, without waiting; paced")
-    train.add_argument("--engine", default="ours", metavar="ENGINE",
-                       help="ours, or torch: the same by torch.distributed.pipelining, with the real clock; ours")
-    train.add_argument("--slot-seconds", type=float, metavar="S", help="length of a slot; as short as this machine can keep")
-    train.add_argument("--steps", type=_whole, default=4, metavar="N", help="training steps, the last is measured; 4")
-    train.add_argument("--seed", type=int, default=0, metavar="N", help="seed of parameters and data; 0")
-    train.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+        add_schedule(command)
+        command.add_argument("--ranks", "--stages", type=whole, metavar="P",
+                             help=f"ranks, a process each (with one chunk a rank is a stage); {RANKS}")
+    show.add_argument("--csv", action="store_true", help="print the order as PyTorch's CSV and nothing else")
+    add_run(train, CLOCK)
     return parser
-
-
-def _whole(text):
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number: write one such as 4") from None
-
-
-def _time(text):
-    try:
-        number = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time: write a number of slots such as 2 or 0.5") from None
-    return int(number) if number.denominator == 1 else number
-
-
-def _times(text):
-    times = [_time(part) for part in text.split(",")]
-    return times if len(times) > 1 else times[0]
-
-
-def _schedule(options) -> Schedule:
-    """The schedule that the options name. ValueError says what would do."""
-    name = options.schedule.lower().replace("-", "_")
-    if name not in SCHEDULES:
-        raise ValueError(f"schedule {options.schedule!r} is not known: take one of {', '.join(SCHEDULES)}")
-    entry = SCHEDULES[name]
-    chunks = options.chunks if options.chunks is not None else 2 if entry.chunked else 1
-    operations = 2 * options.ranks * options.micro_batches * chunks
-    if min(options.ranks, options.micro_batches, chunks) > 0 and operations > MOST_OPERATIONS:
-        raise ValueError(f"{options.ranks} ranks x {options.micro_batches} micro-batches x {chunks} chunks are "
-                         f"{operations:,} operations: at most {MOST_OPERATIONS:,} are possible here; take fewer")
-    return entry.make(options.ranks, options.micro_batches, chunks)
-
-
-def _costs(options) -> Costs:
-    return Costs(forward=1 if options.forward is None else options.forward, backward=options.backward,
-                 latency=options.latency, message=options.message)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import pytest
 
 from course.__main__ import main
 from course.pipeline import PipelineError
-from course.schedules import SCHEDULES
+from course.schedules import SCHEDULES, interleaved_1f1b
 
 ROOT = Path(__file__).parents[1]
 
@@ -53,6 +53,7 @@ def test_show_knows_every_schedule(name, capsys):
     ("show gpipe --latency=-1", ["-1", "at least 0"]),
     ("show gpipe --message 1,2", ["2 times for the 3 boundaries"]),
     ("show gpipe --ranks 100000 --micro-batches 100000", ["20,000,000,000", "take fewer"]),
+    ("show nowhere.csv", ["nowhere.csv", "cannot be read"]),
     ("show", ["schedule"]),
     ("", ["show|run"]),
     ("draw gpipe", ["'draw'"]),
@@ -72,6 +73,32 @@ def test_bad_input_is_answered_in_one_line(arguments, words, capsys):
     assert len(errors.splitlines()) == 1
     for word in words:
         assert word in errors
+
+
+def test_a_schedule_goes_to_csv_and_comes_back(tmp_path, capsys):
+    assert main(["show", "interleaved_1f1b", "--ranks", "2", "--micro-batches", "2", "--csv"]) == 0
+    csv = capsys.readouterr().out
+    assert csv == interleaved_1f1b(2, 2, 2).to_csv()
+    file = tmp_path / "mine.csv"
+    file.write_text(csv)
+    assert main(["show", str(file)]) == 0
+    drawn = capsys.readouterr().out
+    assert main(["show", "interleaved_1f1b", "--ranks", "2", "--micro-batches", "2"]) == 0
+    assert drawn == capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("text", "options", "words"), [
+    ("0F0,0B0\n1F0,1B0", ["--ranks", "3"], ["ranks = 3", "2 rows"]),
+    ("0F0,0B0", ["--chunks", "1"], ["chunks = 1", "leave it out"]),
+    ("0F0,nothing", [], ["row 0, column 1", "'nothing'"]),
+    ("0B0,0F0", [], ["B0 comes before F0"]),
+])
+def test_a_bad_file_is_answered_in_one_line(text, options, words, tmp_path, capsys):
+    (tmp_path / "mine.csv").write_text(text)
+    assert main(["show", str(tmp_path / "mine.csv"), *options]) == 2
+    errors = capsys.readouterr().err
+    assert len(errors.splitlines()) == 1
+    assert all(word in errors for word in words)
 
 
 def test_show_needs_no_torch_and_no_notebook():
