@@ -5,16 +5,16 @@ from fractions import Fraction
 import pytest
 import torch
 
-from course import Costs, Operation
+from course import Operation
 from course.pipeline.clocks import Paced, Virtual
 from course.pipeline.data import micro_batch, text
 from course.pipeline.machine import cores
-from course.pipeline.measurement import divisible, slot_for
+from course.pipeline.measurement import slot_for, ticks
 from course.pipeline.memory import SavedBytes
 from course.pipeline.messages import tag_of
 from course.pipeline.model import build_stage, loss_of
 from course.pipeline.sizes import Sizes
-from course.schedules import gpipe, interleaved_1f1b
+from course.schedules import interleaved_1f1b
 
 SIZES = Sizes().for_stages(4)
 
@@ -79,29 +79,34 @@ def test_saved_bytes_count_a_storage_once_and_a_parameter_never():
 
 
 def test_a_slot_holds_three_times_what_an_operation_takes_when_all_share_the_cores():
+    forward, backward = Operation(0, "F", 0), Operation(0, "B", 0)
     times = {("F", 0): 5_000_000, ("B", 0): 12_000_000}
-    assert slot_for(times, Costs(), gpipe(4, 4), available=2) == 3 * 4 * 12_000_000 // 2
-    assert slot_for(times, Costs(forward=1, backward=2), gpipe(4, 4), available=2) == 3 * 4 * 6_000_000 // 2
-    assert slot_for({("F", 0): 10}, Costs(), gpipe(1, 1), available=2) == 8_000_000
+    assert slot_for(times, {forward: 1, backward: 1}, ranks=4, available=2) == 3 * 4 * 12_000_000 // 2
+    assert slot_for(times, {forward: 1, backward: 2}, ranks=4, available=2) == 3 * 4 * 6_000_000 // 2
+    assert slot_for(times, {forward: Fraction(1, 8), backward: 2}, ranks=4, available=2) == 3 * 4 * 5_000_000 // 2 * 8
+    assert slot_for({("F", 0): 10}, {forward: 1}, ranks=1, available=2) == 8_000_000
 
 
-def test_a_slot_is_lengthened_until_every_cost_is_whole():
-    costs = Costs(forward=Fraction(1, 3), backward=0.7, latency=Fraction(1, 7))
-    slot = divisible(1_000_000, costs, stages=1)
-    assert slot == 1_000_020 and slot % 210 == 0
+def test_a_slot_has_so_many_ticks_that_every_time_is_a_whole_number_of_them():
+    assert ticks([Fraction(1, 3), 0.7, Fraction(1, 7), 2], makespan=100) == 210
+    assert ticks([Fraction(1, 2**40)], makespan=1000) == 2**40
+    assert ticks([Fraction(1, 10**12), Fraction(1, 3**30)], makespan=10**6) * 10**6 < 2**63
 
 
 def test_the_virtual_clock_follows_the_sender_or_its_own_rank_whoever_is_later():
-    clock = Virtual({"F": [10], "B": [20]}, begin=100)
-    assert (clock.start(0), clock.end(Operation(0, "F", 0))) == (100, 110)
-    assert (clock.start(150), clock.end(Operation(0, "B", 0))) == (150, 170)
+    forward, backward = Operation(0, "F", 0), Operation(0, "B", 0)
+    clock = Virtual({forward: 10, backward: 20}, begin=100)
+    assert (clock.start(0), clock.end(forward)) == (100, 110)
+    assert clock.start(150) == 150
+    clock.disturb(7)
+    assert clock.end(backward) == 170
 
 
 def test_the_paced_clock_counts_what_takes_longer_and_moves_its_plan(monkeypatch):
     moment = [1000]
     monkeypatch.setattr("course.pipeline.clocks.now", lambda: moment[0])
     monkeypatch.setattr("time.sleep", lambda seconds: moment.__setitem__(0, moment[0] + round(seconds * 1e9) + 3))
-    clock = Paced({"F": [100]}, begin=1010)
+    clock = Paced({Operation(0, "F", number): 100 for number in range(3)}, begin=1010)
     assert clock.start(0) == 1013  # three late, as real sleepers are
     assert clock.end(Operation(0, "F", 0)) == 1113 and clock.planned_end == 1110
     clock.start(0)
@@ -109,6 +114,11 @@ def test_the_paced_clock_counts_what_takes_longer_and_moves_its_plan(monkeypatch
     clock.end(Operation(0, "F", 1))
     assert clock.overruns == 1
     assert clock.planned_end == moment[0] == 1613
+    clock.start(0)
+    moment[0] += 500
+    clock.disturb(500)
+    assert clock.end(Operation(0, "F", 2)) == 1613 + 600 + 3
+    assert (clock.overruns, clock.disturbance) == (1, 500)
 
 
 @pytest.mark.parametrize(("files", "expected"), [

@@ -72,14 +72,6 @@ def test_another_seed_is_another_training():
     assert run(gpipe(1, 2), clock="virtual", seed=1).losses != run(gpipe(1, 2), clock="virtual", seed=2).losses
 
 
-@pytest.mark.parametrize("costs", [Costs(), Costs(forward=1, backward=2), Costs(forward=[1, 2, 1], backward=3, latency=1),
-                                   Costs(forward=0.5, backward=0.25)])
-def test_the_virtual_clock_is_the_simulation(costs):
-    result = run(one_f_one_b(3, 4), clock="virtual", costs=costs)
-    assert result.measured == result.predicted == simulate(one_f_one_b(3, 4), costs)
-    assert result.bubble_measured == pytest.approx(result.predicted.bubble_fraction, abs=1e-15)
-
-
 @pytest.mark.parametrize("clock", ["paced", "real"])
 @pytest.mark.parametrize("schedule", [gpipe(4, 4), interleaved_1f1b(2, 4, 2)], ids=lambda schedule: schedule.name)
 def test_what_is_measured_is_a_legal_timeline_in_the_order_of_the_schedule(clock, schedule):
@@ -133,19 +125,6 @@ def test_interleaved_peak_bytes_are_the_most_that_is_held_at_one_time():
         assert all(before != after for before, after in pairwise(held))
 
 
-def test_an_operation_that_takes_longer_shows_in_the_measured_time():
-    def stumble(operation):
-        if str(operation) == "1F1":
-            import time
-
-            time.sleep(0.15)
-
-    result = run(gpipe(2, 4), slot_seconds=0.05, during=stumble)
-    assert result.overruns >= 1 and result.notes
-    assert result.measured.makespan >= result.predicted.makespan + 1.9
-    assert result.max_gradient_difference == 0.0
-
-
 def test_what_a_rank_prints_comes_back():
     def say(operation):
         if str(operation) == "1B0":
@@ -179,7 +158,9 @@ def test_the_record_is_plain_data():
     (gpipe(2, 2), {"clock": []}, ["clock = []"]),
     (gpipe(2, 2), {"slot_seconds": -1}, ["slot_seconds = -1", "above 0"]),
     (gpipe(2, 2), {"forward": [1, 2, 3]}, ["forward has 3 times for 2 stages"]),
-    (gpipe(2, 2), {"forward": [0, 1], "backward": 1}, ["F on stage 0", "above 0", "virtual"]),
+    (gpipe(2, 2), {"forward": [0, 1], "backward": 1}, ["0F0 takes 0 slots", "above 0", "virtual"]),
+    (gpipe(2, 2), {"costs": Costs(single={"1B1": 0})}, ["1B1 takes 0 slots"]),
+    (gpipe(2, 2), {"costs": Costs(message=[1, 2])}, ["message has 2 times", "boundary"]),
     (gpipe(2, 2), {"forward": 1, "costs": Costs()}, ["twice"]),
     (gpipe(3, 2), {"sizes": Sizes(layers=4)}, ["layers = 4", "multiple of the 3 stages", "6"]),
     (gpipe(3, 2), {"sizes": Sizes(hidden=30, heads=4)}, ["hidden = 30", "heads = 4"]),

@@ -1,4 +1,4 @@
-"""What time an operation takes: the machine's own, or that of an emulated device. All in nanoseconds.
+"""What time an operation takes: the machine's own, or that of an emulated device. In nanoseconds; Virtual has ticks of its own.
 
 A clock is asked twice an operation: `start(arrival)` when its inputs are there, `end(operation)` when it is computed.
 `arrival` is when the emulated sender's message arrives; `planned_end` is when the emulated device is done, and travels
@@ -6,6 +6,7 @@ with the message. So the lateness of a real wake-up is not handed on.
 """
 
 import time
+from collections.abc import Mapping
 
 from course.schedule import Operation
 
@@ -26,11 +27,14 @@ def align(ahead: int):
 class Real:
     """Nothing is emulated."""
 
-    planned_end = overruns = 0
+    planned_end = overruns = disturbance = 0
 
     def start(self, arrival: int) -> int:
         """Now."""
         return now()
+
+    def disturb(self, duration: int):
+        """It shows by itself."""
 
     def end(self, operation: Operation) -> int:
         """Now."""
@@ -40,12 +44,13 @@ class Real:
 class Paced:
     """Computes, then sleeps until the emulated device would be done. Start and end are clock readings, never the plan.
 
-    An operation that computes longer than its device would is an overrun: counted, and the plan moves with it.
+    An operation that computes longer than its device would is an overrun: counted, and the plan moves with it. What
+    disturbs an operation comes on top of the time of its device, and the plan moves with that too.
     """
 
-    def __init__(self, durations: dict[str, list[int]], begin: int):
+    def __init__(self, durations: Mapping[Operation, int], begin: int):
         self.durations, self.planned_end = durations, begin
-        self.overruns = 0
+        self.overruns = self.disturbance = 0
 
     def start(self, arrival: int) -> int:
         """Sleep until the plan lets the operation start: its rank free, its message there."""
@@ -53,9 +58,14 @@ class Paced:
         self.sleep_until(self.planned_end)
         return now()
 
+    def disturb(self, duration: int):
+        """The operation lasts longer by this, which has passed already."""
+        self.disturbance += duration
+        self.planned_end += duration
+
     def end(self, operation: Operation) -> int:
         """Sleep until the device would be done."""
-        self.planned_end += self.durations[operation.kind][operation.stage]
+        self.planned_end += self.durations[operation]
         late = now() - self.planned_end
         if late > 0:
             self.overruns += 1
@@ -63,8 +73,7 @@ class Paced:
         self.sleep_until(self.planned_end)
         return now()
 
-    @staticmethod
-    def sleep_until(moment: int):
+    def sleep_until(self, moment: int):
         """Sleep until a moment that may have passed."""
         rest = moment - now()
         if rest > 0:
@@ -74,9 +83,9 @@ class Paced:
 class Virtual:
     """The rule of the paced clock without sleeping: start and end are the plan, exact, whatever the machine does."""
 
-    overruns = 0
+    overruns = disturbance = 0
 
-    def __init__(self, durations: dict[str, list[int]], begin: int):
+    def __init__(self, durations: Mapping[Operation, int], begin: int):
         self.durations, self.planned_end = durations, begin
 
     def start(self, arrival: int) -> int:
@@ -84,9 +93,12 @@ class Virtual:
         self.planned_end = max(self.planned_end, arrival)
         return self.planned_end
 
+    def disturb(self, duration: int):
+        """The plan does not know of it."""
+
     def end(self, operation: Operation) -> int:
         """When the device would be done."""
-        self.planned_end += self.durations[operation.kind][operation.stage]
+        self.planned_end += self.durations[operation]
         return self.planned_end
 
 

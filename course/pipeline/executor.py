@@ -1,11 +1,12 @@
 """The interpreter: a rank does its operations in their order, whatever the schedule is. Receive, compute, send."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
 
+from course.pipeline.clocks import now
 from course.pipeline.data import micro_batch
 from course.pipeline.link import Link
 from course.pipeline.memory import SavedBytes
@@ -15,6 +16,7 @@ from course.pipeline.progress import Progress
 from course.pipeline.sizes import Sizes
 from course.pipeline.trace import Trace
 from course.schedule import Operation, Schedule
+from course.simulation import Traffic
 
 
 @dataclass
@@ -37,20 +39,26 @@ class Share:
         return [parameter for stage in self.stages.values() for parameter in stage.parameters()]
 
 
-def execute(share: Share, step: int, clock, latency: int = 0) -> Trace:
-    """One step of one rank. Gradients are added to the parameters'; `clock` is one of course.pipeline.clocks."""
+def execute(share: Share, step: int, clock, boundaries: Sequence[tuple[int, int]] | None = None) -> Trace:
+    """One step of one rank. Gradients are added to the parameters'; `clock` is one of course.pipeline.clocks.
+
+    `boundaries`: what a message takes between two stages, as Costs.per_boundary has it, in the clock's unit.
+    """
     trace, meter = Trace(), SavedBytes(share.parameters)
-    messages = Messages(share.schedule, share.rank, share.sizes.boundary, share.progress, latency, share.link)
+    traffic = Traffic(share.schedule.stage_to_rank, boundaries or [(0, 0)] * share.schedule.stages)
+    messages = Messages(share.schedule, share.rank, share.sizes.boundary, share.progress, traffic, share.link)
     stages = _Stages(share, step, meter, trace)
     for position, operation in enumerate(share.schedule.ranks[share.rank]):
         needed, arrival = messages.receive(position)
         share.progress.compute(position)
         start = clock.start(arrival)
-        busy = time.thread_time_ns()
+        before, busy = meter.bytes, time.thread_time_ns()
         result = stages.compute(operation, needed)
         busy = time.thread_time_ns() - busy
         if share.during:
+            begin = now()
             share.during(operation)
+            clock.disturb(now() - begin)
         share.link.settle()
         end = clock.end(operation)
         messages.send(operation, result, clock.planned_end)
@@ -58,9 +66,12 @@ def execute(share: Share, step: int, clock, latency: int = 0) -> Trace:
         trace.starts.append(start)
         trace.ends.append(end)
         trace.computing.append(busy)
+        trace.levels.append(meter.bytes)
+        if operation.kind == "F":
+            trace.bytes_of_one.setdefault(operation.stage, meter.bytes - before)
     messages.finish()
     share.progress.reset()
-    trace.overruns, trace.bytes_sent = clock.overruns, messages.bytes_sent
+    trace.overruns, trace.disturbance, trace.bytes_sent = clock.overruns, clock.disturbance, messages.bytes_sent
     trace.peak_activations, trace.peak_activation_bytes = meter.peak_owners, meter.peak_bytes
     trace.activation_bytes_left = meter.bytes
     return trace

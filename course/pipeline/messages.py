@@ -10,6 +10,7 @@ import torch.distributed as dist
 from course.pipeline.link import Link
 from course.pipeline.progress import Progress
 from course.schedule import KINDS, Operation, Schedule
+from course.simulation import Traffic
 
 STAMP = 2  # float32 places at the end of a message: a whole number, the nanosecond at which it arrives
 
@@ -34,9 +35,9 @@ def receiver_of(sender: Operation, schedule: Schedule) -> int | None:
 class Messages:
     """The messages of one rank in one step. Stages that are neighbours on one rank pass their tensors without a copy."""
 
-    def __init__(self, schedule: Schedule, rank: int, shape: tuple[int, ...], progress: Progress, latency: int = 0,
+    def __init__(self, schedule: Schedule, rank: int, shape: tuple[int, ...], progress: Progress, traffic: Traffic,
                  link: Link | None = None):
-        self.schedule, self.rank, self.shape, self.progress, self.latency = schedule, rank, shape, progress, latency
+        self.schedule, self.rank, self.shape, self.progress, self.traffic = schedule, rank, shape, progress, traffic
         self.link = link or Link()
         self.bytes_sent: dict[tuple[int, int], int] = {}
         self._needs = [self._need(operation) for operation in schedule.ranks[rank]]
@@ -66,6 +67,10 @@ class Messages:
         stage = receiver_of(operation, self.schedule)
         if stage is None or content is None:
             return
+        if content.shape != self.shape or content.dtype != torch.float32:
+            # a receive of another size would end the process, one of another type be nonsense
+            raise ValueError(f"stage {operation.stage} gave a tensor of shape {tuple(content.shape)} and {content.dtype}; stage "
+                             f"{stage} takes {tuple(self.shape)} and torch.float32")
         peer = self._home(stage)
         if peer == self.rank:
             self._passed[operation] = content, end
@@ -73,7 +78,7 @@ class Messages:
         buffer = _buffer(self.shape, self.link.device)
         place, stamp = _parts(buffer, self.shape)
         place.copy_(content)
-        stamp.fill_(end + self.latency)
+        stamp.fill_(self.traffic.arrival(operation.stage, stage, end))
         try:
             handle = dist.isend(buffer, peer, self.link.group(operation.stage, stage), tag_of(operation, self.schedule))
         except RuntimeError as error:

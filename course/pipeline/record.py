@@ -24,7 +24,8 @@ class Run:
     measured spans are the work. `losses` has one number a step, `max_gradient_difference` is over all parameters in
     the last step (NaN, and no `reference_losses`, where the model is too large for one process). `bytes_sent` is
     (from stage, to stage) -> bytes a step; `peak_activation_bytes` and the counts are per rank, `parameter_bytes` per
-    stage, `output` is each rank's stdout.
+    stage, `output` is each rank's stdout. `activation_steps` has per rank (time in slots, bytes of activations held from
+    then on), `bytes_of_one` per stage what one micro-batch adds to them.
     """
 
     schedule: Schedule = field(repr=False)
@@ -41,6 +42,8 @@ class Run:
     peak_activations_measured: tuple[int, ...]
     peak_activation_bytes: tuple[int, ...]
     activation_bytes_left: tuple[int, ...] = field(repr=False)
+    activation_steps: tuple[tuple[tuple, ...], ...] = field(repr=False)
+    bytes_of_one: tuple[int, ...] = field(repr=False)
     bytes_sent: dict[tuple[int, int], int] = field(repr=False)
     parameter_bytes: tuple[int, ...] = field(repr=False)
     sizes: Sizes = field(repr=False)
@@ -71,6 +74,13 @@ class Run:
         return float(self.measured.makespan) * self.slot_seconds
 
     @property
+    def largest_error(self) -> float:
+        """Slots by which a measured start or end is off from the predicted one at most."""
+        planned = {span.operation: span for span in self.predicted.spans}
+        return max((abs(float(got) - float(expected)) for span in self.measured.spans
+                    for got, expected in zip(span[2:], planned[span.operation][2:], strict=True)), default=0.0)
+
+    @property
     def grids(self) -> tuple[str, str]:
         """The predicted and the measured timeline as text, cells of one width in time."""
         predicted = self.predicted.grid()
@@ -95,6 +105,7 @@ class Run:
             "peak_activations_predicted": list(self.peak_activations_predicted),
             "peak_activations_measured": list(self.peak_activations_measured),
             "peak_activation_bytes": list(self.peak_activation_bytes),
+            "activation_bytes_of_one_micro_batch": list(self.bytes_of_one), "largest_error_slots": self.largest_error,
             "bytes_sent": {f"{source}->{target}": size for (source, target), size in self.bytes_sent.items()},
             "parameter_bytes": list(self.parameter_bytes), "processes": len(self.pids), "pids": list(self.pids),
             "machine": self.machine, "notes": list(self.notes),

@@ -31,7 +31,7 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
     Clocks: `paced` computes everything and lets each operation of the measured step last as long as its emulated
     device would, `real` emulates nothing, `virtual` follows the plan without sleeping. Times are in slots: `forward` and
     `backward`, a number or one per stage, or all `costs`. A slot is `slot_seconds` long; None: as short as this machine
-    can keep. `during(operation)` is called inside each operation on its rank, to disturb it.
+    can keep. `during(operation)` is called inside each operation on its rank, to disturb it: what it takes comes on top.
     Engines: `ours`, or `torch` for torch.distributed.pipelining, with the real clock. `workers` None: this process's warm
     pool; else what has its `ranks` and its `run`.
 
@@ -56,10 +56,11 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
     prepared = do("course.pipeline.training:prepare", schedule, sizes, seed, during, engine)
     trained = do("course.pipeline.training:train", steps - 1, learning_rate)
     times = {key: time for reply in trained for key, time in reply["times"].items()}
-    slot = slot_for(times, costs, schedule) if slot_seconds is None else round(slot_seconds * NANO)
+    lengths = {span.operation: span.end - span.start for span in predicted.spans}
+    slot = slot_for(times, lengths, ranks) if slot_seconds is None else round(slot_seconds * NANO)
     planned = float(predicted.makespan) * slot / NANO
-    got = measure(lambda *job: do(*job, planned=planned), schedule, steps - 1, clock, costs, slot,
-                  GROWTH if slot_seconds is None else 1, float(predicted.work))
+    got = measure(lambda *job: do(*job, planned=planned), predicted, steps - 1, clock, costs.per_boundary(stages), slot,
+                  GROWTH if slot_seconds is None else 1)
     weights = {stage: size for reply in prepared for stage, size in reply["parameter_bytes"].items()}
     truth, compared = {"losses": [], "difference": math.nan}, sum(weights.values()) <= LARGEST_COMPARED
     if compared:
@@ -67,6 +68,7 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
         truth, = do("course.pipeline.reference:reference", sizes, stages, schedule.micro_batches, _order(schedule), seed,
                     steps, learning_rate, gradients, on=1)
     sent = {crossed: size for trace in got.traces for crossed, size in trace.bytes_sent.items()}
+    one = {stage: size for trace in got.traces for stage, size in trace.bytes_of_one.items()}
     neighbours = [pair for stage in range(stages - 1) for pair in ((stage, stage + 1), (stage + 1, stage))]
     last = schedule.stage_to_rank[-1]
     return Run(
@@ -77,6 +79,7 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
         peak_activations_measured=tuple(trace.peak_activations for trace in got.traces),
         peak_activation_bytes=tuple(trace.peak_activation_bytes for trace in got.traces),
         activation_bytes_left=tuple(trace.activation_bytes_left for trace in got.traces),
+        activation_steps=got.held, bytes_of_one=tuple(one.get(stage, 0) for stage in range(stages)),
         bytes_sent={pair: sent.get(pair, 0) for pair in neighbours},
         parameter_bytes=tuple(weights[stage] for stage in range(stages)), sizes=sizes,
         pids=tuple(reply["pid"] for reply in prepared), output=tuple(output),
@@ -112,11 +115,10 @@ def _check(schedule, clock, slot_seconds, steps, seed, costs, workers):
     if faults:
         more = f" (and {len(faults) - 3} more)" if len(faults) > 3 else ""
         raise ValueError("this schedule cannot run: " + "; ".join(fault.message for fault in faults[:3]) + more)
-    per_stage = costs.per_stage(schedule.stages)
-    for kind, stage in sorted({(operation.kind, operation.stage) for rank in schedule.ranks for operation in rank}):
-        if clock == "paced" and not 0 < per_stage[kind][stage] < math.inf:
-            raise ValueError(f"{kind} on stage {stage} takes {per_stage[kind][stage]} slots: the paced clock needs a time "
-                             "above 0; clock='virtual' does not")
+    per_stage, singles = costs.per_stage(schedule.stages), costs.singles(schedule)
+    for operation in (operation for rank in schedule.ranks for operation in rank):
+        if clock == "paced" and not singles.get(operation, per_stage[operation.kind][operation.stage]):
+            raise ValueError(f"{operation} takes 0 slots: the paced clock needs a time above 0; clock='virtual' does not")
 
 
 def _check_engine(engine, clock, schedule):
@@ -149,5 +151,7 @@ def _notes(got, during, compared):
     if got.overruns:
         yield (f"{got.overruns} operations took longer than their emulated device would, in the best of {got.attempts} "
                "steps: the machine is busy, or slot_seconds is too short")
+    if disturbance := sum(trace.disturbance for trace in got.traces):
+        yield f"during= took {disturbance / NANO:.3f} s inside the operations, on top of their time"
     if during is not None and (size := len(cloudpickle.dumps(during))) > LARGE:
         yield f"the function given as during= drags {size:,} bytes along: give it less to refer to"

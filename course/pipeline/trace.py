@@ -16,6 +16,9 @@ class Trace:
     losses: dict[int, float] = field(default_factory=dict)
     bytes_sent: dict[tuple[int, int], int] = field(default_factory=dict)
     overruns: int = 0
+    disturbance: int = 0  # nanoseconds that the caller's function took inside the operations
+    levels: list[int] = field(default_factory=list)  # bytes of activations held after each operation
+    bytes_of_one: dict[int, int] = field(default_factory=dict)  # by stage, what one micro-batch adds to them
     peak_activations: int = 0
     peak_activation_bytes: int = 0
     activation_bytes_left: int = 0

@@ -54,11 +54,13 @@ def train(worker, steps, learning_rate):
     return {"losses": losses, "times": {key: statistics.median(of) for key, of in times.items()}}
 
 
-def measure(worker, step, clock, durations, begin, latency) -> Trace:
-    """Do one step without changing the parameters, and report it."""
-    _forget_gradients(worker.kept)
-    timing = Real() if clock == "real" else CLOCKS[clock](durations, begin)
-    return (worker.kept.execute or execute)(worker.kept, step, timing, latency)
+def measure(worker, step, clock, durations, begin, boundaries) -> Trace:
+    """Do one step without changing the parameters, and report it. `durations` are per rank, in the order of its operations."""
+    share = worker.kept
+    _forget_gradients(share)
+    plan = dict(zip(share.schedule.ranks[share.rank], durations[share.rank], strict=True))
+    timing = Real() if clock == "real" else CLOCKS[clock](plan, begin)
+    return (share.execute or execute)(share, step, timing, boundaries)
 
 
 def gradients(worker):
