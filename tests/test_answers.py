@@ -106,7 +106,8 @@ def stubborn():
     (lambda: float("nan"), "Refused"), (lambda x: x, "TypeError"), (itertools.count, "Refused"),
 ])
 def test_a_call_that_fails_is_raised_and_the_process_goes_on(function, kind):
-    assert LocalAnswer(function, seconds=0.3).call().type == kind
+    # generous where the limit is not what is asked about: a busy machine counts slowly
+    assert LocalAnswer(function, seconds=0.3 if kind == "TimeLimit" else 60).call().type == kind
 
 
 def test_calls_keep_print_warnings_and_arguments_apart(capsys, recwarn):
@@ -158,7 +159,7 @@ def test_a_session_answers_as_the_notebook_does():
     "import os\nfor fd in range(3, 20):\n    try: os.write(fd, b'\\0\\0\\0\\x02{}')\n    except OSError: pass",
 ])
 def test_a_process_that_misbehaves_is_given_up_and_nothing_hangs(source):
-    with Session(seconds=0.5) as session:
+    with Session(seconds=2) as session:
         session.run(source)
         assert session.answer("x").value().type in ("Ended", "NameError")
         session._process.kill()

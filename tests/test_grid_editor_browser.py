@@ -1,11 +1,8 @@
 """The grid editor as a learner meets it: a real JupyterLab, a real mouse, real keys."""
 
-import nbformat
 import pytest
 
-from course import schedules, simulate
-from course.figures import timeline_figure
-from tests.browser import DARK, LIGHT, Notebook, chromium, jupyter, write_notebook
+from tests.grid_editor_page import ANSWER, IMPORT, WRITTEN, Editor, run_and_print
 
 pytestmark = pytest.mark.browser
 
@@ -19,90 +16,6 @@ F0 F1 F2 F3 .  .  .  .  .  .  B3 B2 B1 B0
 .  F0 F1 F2 F3 .  .  .  .  B3 B2 B1 B0 .
 .  .  F0 F1 F2 F3 .  .  B3 B2 B1 B0 .  .
 .  .  .  F0 F1 F2 F3 B3 B2 B1 B0 .  .  ."""
-IMPORT = "from course.widgets.grid_editor import grid_editor\n"
-ANSWER = 'diagram = """\n...\n"""\ngrid_editor(diagram)'
-WRITTEN = "Written. Now run this cell (Shift+Enter), then the check below."
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    """A browser, the address of a JupyterLab, and the folder that it shows."""
-    folder = tmp_path_factory.mktemp("notebooks")
-    with chromium() as browser, jupyter(folder, tmp_path_factory.mktemp("home")) as url:
-        yield browser, url, folder
-
-
-@pytest.fixture
-def opened(place, request):
-    """opened(cells...) gives a notebook in which the first cell, with the editor, has run."""
-    browser, url, folder = place
-    pages = []
-
-    def open_notebook(*cells, **options):
-        name = f"{request.node.originalname}{len(pages)}.ipynb"
-        write_notebook(folder / name, IMPORT + cells[0], *cells[1:])
-        pages.append(Notebook(browser, url, name, **options))
-        pages[-1].run(0)
-        pages[-1].page.wait_for_selector(".lge td")
-        return pages[-1]
-
-    yield open_notebook
-    for page in pages:
-        page.close()
-
-
-class Editor:
-    """The editor below a cell."""
-
-    def __init__(self, notebook, number=0, which=0):
-        self.notebook, self.page = notebook, notebook.page
-        self.root = notebook.cell(number).locator(".lge").nth(which)
-
-    def at(self, stage, slot):
-        return self.root.locator(f'td[data-place="{stage} {slot}"]')
-
-    def choose(self, name):
-        self.root.get_by_role("radio", name=name).check()
-
-    def press(self, *keys):
-        for key in keys:
-            self.page.keyboard.press(key)
-
-    def click(self, name):
-        self.root.get_by_role("button", name=name).click()
-
-    def drag(self, stage, first, last):
-        boxes = [self.at(stage, slot).bounding_box() for slot in (first, last)]
-        points = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
-        self.page.mouse.move(*points[0])
-        self.page.mouse.down()
-        self.page.mouse.move(*points[1], steps=4 * (last - first))
-        self.page.mouse.up()
-
-    def says(self, words):
-        self.root.locator(".lge-say", has_text=words).wait_for()
-
-    def write(self):
-        self.click("Write into the cell")
-        self.says(WRITTEN)
-
-    @property
-    def text(self):
-        return self.root.locator("pre").text_content()
-
-    @property
-    def focused(self):
-        return self.page.evaluate("document.activeElement.dataset.place")
-
-
-def run_and_print(notebook, number=1):
-    """Run the answer's cell by Shift+Enter, from where writing left the focus, then the cell that prints it."""
-    before = notebook.prompt(0)
-    notebook.page.keyboard.press("Shift+Enter")
-    notebook.wait(0, before)
-    return notebook.run(number)
-
-
 def test_a_whole_diagram_by_mouse_alone(opened):
     notebook = opened(ANSWER, "print(diagram)")
     editor = Editor(notebook)
@@ -329,72 +242,3 @@ def test_notebook_7_takes_the_text_too(opened):
     editor.at(0, 1).click()
     editor.write()
     assert run_and_print(notebook).strip() == "?  F0\n?\n?\n?"
-
-
-CONTRAST = """element => {
-    const canvas = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
-    const light = colours => {
-        for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
-        const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map(v => v / 255)
-            .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    };
-    const under = [];
-    for (let at = element; at; at = at.parentElement) under.unshift(getComputedStyle(at).backgroundColor);
-    const [low, high] = [light(under), light([...under, getComputedStyle(element).color])].sort((a, b) => a - b);
-    return (high + 0.05) / (low + 0.05);
-}"""
-
-
-FIGURE = """
-from course import schedules, simulate
-from course.figures import timeline_figure
-timeline_figure(simulate(schedules.gpipe(4, 4)), "GPipe <1>")"""
-
-
-def test_words_stand_out_in_both_themes(opened):
-    notebook = opened(f'diagram = """\nF0 . B0\n"""\ndisplay(grid_editor(diagram)){FIGURE}')
-    editor, colours = Editor(notebook), []
-    for theme in (LIGHT, DARK):
-        notebook.set_theme(theme)
-        for selector in ("thead th", "tbody th", "td.lge-F", "td.lge-idle", ".lge-state", ".lge-say", "summary",
-                         "button >> nth=0", "button.lge-main", "label >> nth=0"):
-            ratio = editor.root.locator(selector).first.evaluate(CONTRAST)
-            assert ratio >= 4.5, (theme, selector, ratio)
-        title = notebook.cell(0).locator("svg[role=img] > text").first
-        assert title.text_content() == "GPipe <1>" and title.bounding_box()["height"] > 8
-        colours.append(title.evaluate("element => getComputedStyle(element).fill"))
-    assert colours[0] != colours[1]  # the figure takes the theme's colour of text
-    assert notebook.cell(0).get_by_role("img", name="GPipe <1>, 4 rows").count() == 1
-    assert not notebook.cell(0).locator(".jp-OutputArea-output pre:visible", has_text="slots; bubble").count()
-
-
-def test_a_narrow_window_scrolls_only_the_grid(opened):
-    notebook = opened("grid_editor('', slots=40)", width=800)
-    widths = notebook.page.evaluate("""[".jp-WindowedPanel-outer", ".lge-scroll"].map(selector => {
-        const element = document.querySelector(selector); return element.scrollWidth - element.clientWidth})""")
-    assert widths[0] <= 0 < widths[1]
-    editor = Editor(notebook)
-    editor.at(3, 0).focus()
-    editor.press("End", "f")
-    assert editor.at(3, 39).evaluate("""cell => {
-        const [inner, outer] = [cell, cell.closest(".lge-scroll")].map(e => e.getBoundingClientRect());
-        return inner.left >= outer.left && inner.right <= outer.right}""")
-
-
-def test_an_untrusted_figure_is_its_text(place):
-    browser, url, folder = place
-    figure = timeline_figure(simulate(schedules.gpipe(2, 2)), "GPipe <1>")
-    write_notebook(folder / "untrusted.ipynb", "figure")
-    notebook = nbformat.read(folder / "untrusted.ipynb", 4)
-    notebook.cells[0].outputs = [nbformat.v4.new_output("execute_result", data=figure._repr_mimebundle_(),
-                                                        execution_count=1)]
-    nbformat.write(notebook, folder / "untrusted.ipynb")
-    page = Notebook(browser, url, "untrusted.ipynb")
-    output = page.cell(0).locator(".jp-OutputArea-output")
-    assert output.locator("svg").count() == 0
-    assert output.locator("pre").inner_text() == str(figure)
-    box, text = output.bounding_box(), output.locator("pre").bounding_box()
-    assert box["height"] <= text["height"] + 40  # the words that were in the picture take no room
-    page.close()
-

@@ -100,6 +100,8 @@ def test_solved_by_keyboard_alone(notebook):
             if token != ".":
                 page.keyboard.press(token[1])
         if number < 3:
+            page.keyboard.press("ArrowDown")
+            page.keyboard.press("Home")
             assert page.evaluate("document.activeElement.dataset.place") == f"{number + 1} 0"
     tab_until(page, "e => e.textContent === 'Write into the cell'")
     page.keyboard.press("Enter")

@@ -1,0 +1,79 @@
+"""How the grid editor and a figure look in JupyterLab: contrast in both themes, a narrow window, an untrusted notebook."""
+
+import nbformat
+import pytest
+
+from course import schedules, simulate
+from course.figures import timeline_figure
+from tests.browser import DARK, LIGHT, Notebook, write_notebook
+from tests.grid_editor_page import Editor
+
+pytestmark = pytest.mark.browser
+
+CONTRAST = """element => {
+    const canvas = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
+    const light = colours => {
+        for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
+        const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map(v => v / 255)
+            .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const under = [];
+    for (let at = element; at; at = at.parentElement) under.unshift(getComputedStyle(at).backgroundColor);
+    const [low, high] = [light(under), light([...under, getComputedStyle(element).color])].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+}"""
+
+
+FIGURE = """
+from course import schedules, simulate
+from course.figures import timeline_figure
+timeline_figure(simulate(schedules.gpipe(4, 4)), "GPipe <1>")"""
+
+
+def test_words_stand_out_in_both_themes(opened):
+    notebook = opened(f'diagram = """\nF0 . B0\n"""\ndisplay(grid_editor(diagram)){FIGURE}')
+    editor, colours = Editor(notebook), []
+    for theme in (LIGHT, DARK):
+        notebook.set_theme(theme)
+        for selector in ("thead th", "tbody th", "td.lge-F", "td.lge-idle", ".lge-state", ".lge-say", "summary",
+                         "button >> nth=0", "button.lge-main", "label >> nth=0"):
+            ratio = editor.root.locator(selector).first.evaluate(CONTRAST)
+            assert ratio >= 4.5, (theme, selector, ratio)
+        title = notebook.cell(0).locator("svg[role=img] > text").first
+        assert title.text_content() == "GPipe <1>" and title.bounding_box()["height"] > 8
+        colours.append(title.evaluate("element => getComputedStyle(element).fill"))
+    assert colours[0] != colours[1]  # the figure takes the theme's colour of text
+    assert notebook.cell(0).get_by_role("img", name="GPipe <1>, 4 rows").count() == 1
+    assert not notebook.cell(0).locator(".jp-OutputArea-output pre:visible", has_text="slots; bubble").count()
+
+
+def test_a_narrow_window_scrolls_only_the_grid(opened):
+    notebook = opened("grid_editor('', slots=40)", width=800)
+    widths = notebook.page.evaluate("""[".jp-WindowedPanel-outer", ".lge-scroll"].map(selector => {
+        const element = document.querySelector(selector); return element.scrollWidth - element.clientWidth})""")
+    assert widths[0] <= 0 < widths[1]
+    editor = Editor(notebook)
+    editor.at(3, 0).focus()
+    editor.press("End", "f")
+    assert editor.at(3, 39).evaluate("""cell => {
+        const [inner, outer] = [cell, cell.closest(".lge-scroll")].map(e => e.getBoundingClientRect());
+        return inner.left >= outer.left && inner.right <= outer.right}""")
+
+
+def test_an_untrusted_figure_is_its_text(place):
+    browser, url, folder = place
+    figure = timeline_figure(simulate(schedules.gpipe(2, 2)), "GPipe <1>")
+    write_notebook(folder / "untrusted.ipynb", "figure")
+    notebook = nbformat.read(folder / "untrusted.ipynb", 4)
+    notebook.cells[0].outputs = [nbformat.v4.new_output("execute_result", data=figure._repr_mimebundle_(),
+                                                        execution_count=1)]
+    nbformat.write(notebook, folder / "untrusted.ipynb")
+    page = Notebook(browser, url, "untrusted.ipynb")
+    output = page.cell(0).locator(".jp-OutputArea-output")
+    assert output.locator("svg").count() == 0
+    assert output.locator("pre").inner_text() == str(figure)
+    box, text = output.bounding_box(), output.locator("pre").bounding_box()
+    assert box["height"] <= text["height"] + 40  # the words that were in the picture take no room
+    page.close()
+
