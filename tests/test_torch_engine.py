@@ -41,6 +41,7 @@ def test_gradients_and_losses_equal_ours(name):
     ours = run(schedule, clock="virtual", steps=2)
     assert ours.losses == pytest.approx(result.losses, abs=1e-6)
     assert result.bytes_sent == ours.bytes_sent
+    assert result.bytes_of_one[1:] == ours.bytes_of_one[1:], "on stage 0 PyTorch's micro-batches share one storage"
     assert result.to_json().keys() == ours.to_json().keys()
 
 

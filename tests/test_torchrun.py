@@ -95,7 +95,7 @@ def agrees(record, schedule, **options):
     assert record["max_gradient_difference"] <= 1e-6
     assert record["losses"] == pytest.approx(ours["losses"], abs=1e-6)
     assert record.keys() == ours.keys()
-    for name in ("bytes_sent", "parameter_bytes", "peak_activations_measured", "peak_activation_bytes", "stages", "ranks"):
+    for name in ("bytes_sent", "parameter_bytes", "peak_activations_measured", "stages", "ranks"):
         assert record[name] == ours[name]
 
 

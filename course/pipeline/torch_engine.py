@@ -32,7 +32,7 @@ logging.getLogger("torch.distributed.pipelining.schedules").setLevel(logging.CRI
 
 
 def engine_for(share):
-    """What does a step of this share, in place of the executor: a function of (share, step, clock, latency) -> Trace."""
+    """What does a step of this share, in place of the executor: a function of (share, step, clock, boundaries) -> Trace."""
     return _Engine(share).execute
 
 
@@ -131,8 +131,8 @@ class _Engine:
         made.stage_index_to_group_rank = dict(enumerate(schedule.stage_to_rank))
         return made
 
-    def execute(self, share, step: int, clock, latency: int = 0) -> Trace:
-        """One step; the same as the executor's."""
+    def execute(self, share, step: int, clock, boundaries=None) -> Trace:
+        """One step; the same as the executor's, but messages take what they take: the clock is the real one."""
         self.trace, self.meter, self.clock = Trace(), SavedBytes(share.parameters), clock
         batches = [micro_batch(share.sizes, share.seed, step, number) for number in range(share.schedule.micro_batches)]
         tokens, targets = (torch.cat(parts).to(share.link.device) for parts in zip(*batches, strict=True))
@@ -155,7 +155,7 @@ class _Engine:
         self.share.progress.compute(len(trace.operations))
         trace.operations.append(operation)
         trace.starts.append(self.clock.start(0))
-        busy = time.thread_time_ns()
+        before, busy = self.meter.bytes, time.thread_time_ns()
         with self.meter.saving((operation.stage, operation.micro_batch)) if operation.kind == "F" else contextlib.nullcontext():
             yield
         trace.computing.append(time.thread_time_ns() - busy)
@@ -163,6 +163,9 @@ class _Engine:
             self.share.during(operation)
         self.share.link.settle()
         trace.ends.append(self.clock.end(operation))
+        trace.levels.append(self.meter.bytes)
+        if operation.kind == "F":
+            trace.bytes_of_one.setdefault(operation.stage, self.meter.bytes - before)
 
     def sent(self, source, target, size):
         """Count what a stage sends."""
