@@ -52,10 +52,10 @@ class Drawing:
 
 
 def read_drawing(text, stages: int | None = None) -> Drawing:
-    """Read a text grid: one line a rank, cells apart by white space; `stages` is how many rows there may be at most.
+    """Read a text grid: one line a rank, cells apart by white space, at most `stages` rows.
 
-    Row labels such as `stage 0:`, blank lines, `#` and what follows it, tabs and small letters are read for what they
-    mean. DrawingError otherwise.
+    Row labels such as `stage 0:`, blank lines, the stub `...`, `#` and what follows it, tabs and small letters are
+    read for what they mean. DrawingError otherwise.
 
     >>> read_drawing("stage 0: F0 . b0").rows
     (('F0', '.', 'B0'),)
@@ -63,19 +63,25 @@ def read_drawing(text, stages: int | None = None) -> Drawing:
     if not isinstance(text, str):
         raise DrawingError("not-text", f"The drawing is a text, one line a stage; this is a {type(text).__name__}. "
                            "Write it between triple quotes.")
-    lines = [line for line in (line.partition("#")[0] for line in text.splitlines()) if line.strip()]
-    if not lines or "".join(lines).strip() == STUB:
+    lines = [line.partition("#")[0] for line in text.splitlines()]
+    lines = [line for line in lines if line.strip() not in ("", STUB)]
+    if not lines:
         raise DrawingError("empty", "The drawing is empty: write one line a stage, such as `F0 F1 .`, stage 0 first.")
     if stages is not None and len(lines) > stages:
         first = (_LABEL.sub("", lines[stages]).split() or [""])[0]
-        raise DrawingError("rows", f"There are {len(lines)} rows, but only {stages} stages: row {stages} "
-                           f"(it begins with `{first}`) belongs to no stage. Rows are counted from 0; take it out.")
+        raise DrawingError("rows", f"There are {len(lines)} rows, but only {stages} stages: row {stages}, counted "
+                           f"from 0 (it begins with `{first}`), is one too many. One line a stage, stage 0 first.")
     rows, notes = [], {}
     for number, line in enumerate(lines):
         row, row_notes = _read_row(number, line)
         rows.append(row)
         for code, note in row_notes:
             notes.setdefault(code, []).append(note)
+    indents = [len(line.expandtabs()) - len(line.expandtabs().lstrip()) for line in lines]
+    if max(indents) - min(indents) >= 2:
+        row = indents.index(max(indents))
+        notes["blanks"] = [f"Row {row} is moved to the right by spaces: they are no cells, its first token counts as slot 0. "
+                           "Write a `.` for each idle cell."]
     return Drawing(tuple(rows), tuple((code, _first_of(texts)) for code, texts in notes.items()))
 
 

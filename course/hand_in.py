@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+import time
 import zipfile
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def notebooks_to_hand_in() -> list[str]:
 
 def find_problems(folder: Path) -> list[str]:
     """Why the folder is not ready: notebooks missing, unreadable, or older on disk than their last check."""
-    verdicts, problems = Progress(folder).read()["verdicts"], []
+    record, problems = Progress(folder).read(), []
     for name in notebooks_to_hand_in():
         path = folder / name
         try:
@@ -36,10 +37,25 @@ def find_problems(folder: Path) -> list[str]:
         lost = [entry.grade_id for entry in parts if entry.grade_id not in ids]
         if lost:
             problems.append(f"{name} has lost its cell {lost[0]}: take a fresh copy of the notebook and move your answers over.")
-        last = max((verdicts[e.grade_id].get("time", 0) for e in parts if e.grade_id in verdicts), default=0)
+        last = max((Progress.points(record, entry.grade_id, "time") or 0 for entry in parts), default=0)
         if last > saved + 1:
             problems.append(f"{name} was checked after it was last saved: save it (Ctrl+S in its tab), then hand in again.")
     return problems
+
+
+def describe_contents(folder: Path) -> list[str]:
+    """What the zip holds, for the learner to compare: when each notebook was saved, and what has no full points yet."""
+    record = Progress(folder).read()
+    lines = []
+    for name in notebooks_to_hand_in():
+        minutes = int((time.time() - (folder / name).stat().st_mtime) / 60)
+        lines.append(f"{name} as it was saved {minutes} minutes ago: what you changed since then is not in it.")
+    for entry in EXERCISES.values():
+        points = Progress.points(record, entry.grade_id, "points")
+        if not entry.manual and (points is None or points < entry.points):
+            state = "never checked" if points is None else f"{points:g} of {entry.points:g} points at its last check"
+            lines.append(f"Not complete: {entry.title} in {entry.notebook}, {state}.")
+    return lines
 
 
 def _grade_id(cell):

@@ -72,11 +72,13 @@ def _content(schedule, plan):
     def add(code, rank, position, text):
         found.append(Violation(code, rank, position, text))
 
+    homes = schedule.stage_to_rank
     for rank, position in plan.unknown:
         operation = schedule.ranks[rank][position]
-        add("unknown", rank, position, f"{operation} on {_place(schedule, rank)} does not exist: stages are "
-            f"0 to {stages - 1}, micro-batches 0 to {micro_batches - 1}, kinds F, B, I, W")
-    homes = schedule.stage_to_rank
+        known_stage = 0 <= operation.stage < stages
+        rule = f"micro-batches are 0 to {micro_batches - 1}" if known_stage else f"stages are 0 to {stages - 1}"
+        written = schedule.label(operation) if known_stage and homes[operation.stage] == rank else operation
+        add("unknown", rank, position, f"{written} on {_place(schedule, rank)} does not exist: {rule}")
 
     def strayed(rank, position):
         operation = schedule.ranks[rank][position]
@@ -86,8 +88,8 @@ def _content(schedule, plan):
     for rank, position in plan.repeated:
         operation = schedule.ranks[rank][position]
         add("repeated", rank, position,
-            f"{operation if homes[operation.stage] != rank else schedule.label(operation)} is there more than once, "
-            f"again on {_place(schedule, rank)}")
+            f"{operation if homes[operation.stage] != rank else schedule.label(operation)} is there more than once"
+            + ("" if schedule.rank_is_stage else f", again on {_place(schedule, rank)}"))
         if homes[operation.stage] != rank:
             strayed(rank, position)
     unit_width = micro_batches * WIDTH

@@ -7,12 +7,13 @@ from IPython.display import display
 from course.answers import LocalAnswer, Refused, encode
 from course.checks.drawing_rules import read_answer
 from course.checks.gpipe_diagram import judge_diagram
-from course.checks.outcome import Message, is_number
+from course.checks.outcome import Message, as_number, is_number
 from course.exercises import EXERCISES, Verdict, exercise, judge
 from course.figures import Figure, timeline_figure
-from course.hand_in import ZIP, find_problems, write_zip
+from course.hand_in import ZIP, describe_contents, find_problems, write_zip
 from course.machine_check import machine_view
 from course.pipeline import preload
+from course.predictions import PREDICTIONS
 from course.progress import Progress, is_grading
 from course.real_run import NoRun, RealRun, no_run, run_subject
 from course.schedule import Schedule
@@ -23,7 +24,7 @@ from course.widgets.grid_editor import grid_editor
 from course.widgets.hints import hint_buttons
 
 __all__ = ["check", "check_machine", "draw_here", "hand_in", "hint", "practise", "predict", "progress", "reveal",
-           "run_for_real", "show"]
+           "run_for_real", "show", "when_right"]
 
 if not is_grading():
     preload()
@@ -32,6 +33,8 @@ if not is_grading():
 def check(grade_id: str, *answers) -> Verdict:
     """Judge the answers of an exercise and show what is right, what is not, and why. Its value is the points."""
     verdict = judge(grade_id, *map(LocalAnswer, answers))
+    if verdict.points == verdict.maximum:
+        _full_points.add(grade_id)
     record = Progress()
     record.record_verdict(grade_id, verdict.points, verdict.maximum, [message.code for message in verdict.messages])
     display(verdict_view(verdict))
@@ -61,44 +64,70 @@ def hint(grade_id: str, number: int | None = None):
 
 
 def predict(key: str, guess, sure=...) -> View:
-    """Commit to a number before the run, and to how sure you are of it, in percent. `...` is no prediction yet."""
+    """Commit to an answer before the run, and to how sure you are of it, in percent. `...` is no prediction yet."""
+    asked = _prediction(key)
+    kind = "word" if asked.choices else "number"
     if guess is ...:
-        return paragraphs("No prediction yet: put your number in place of the first `...`, how sure you are of it (0 to 100) "
+        return paragraphs(f"No prediction yet: put your {kind} in place of the first `...`, how sure you are of it (0 to 100) "
                           "in place of the second, and run this cell again.")
     try:
-        guess, sure = encode(guess), None if sure is ... else encode(sure)
-    except Refused as error:
+        guess = asked.read(encode(guess))
+        sure = None if sure is ... else as_number(encode(sure))  # what is no number says nothing of how sure
+    except (Refused, ValueError) as error:
         return paragraphs(f"Not noted: {error}.")
-    if sure is not None and not (is_number(sure) and 0 <= sure <= 100):
-        return paragraphs(f"Not noted: sure={sure!r}. It is a percentage, from 0 (a pure guess) to 100 (certain).")
+    if sure is not None and not 0 <= sure <= 100:
+        return paragraphs(f"Not noted: sure={_show(sure)}. It is a percentage, from 0 (a pure guess) to 100 (certain).")
     record = Progress()
     _predictions[key] = {"guess": _plain(guess), "sure": _plain(sure)}
     record.record_prediction(key, _plain(guess), _plain(sure))
     _say_trouble(record)
-    return paragraphs(f"Noted: {_show(guess)}{_confidence(sure)}. The run below will tell.")
+    return paragraphs(f"Noted: {_show(guess)}{_confidence(sure)}.")
 
 
 _predictions: dict[str, dict] = {}
+_full_points: set[str] = set()
 
 
-def reveal(key: str, actual, what: str = "") -> View:
-    """The number, beside the prediction that was made of it."""
+def _prediction(key):
+    try:
+        return PREDICTIONS[key]
+    except (KeyError, TypeError):
+        raise ValueError(f"there is no prediction {key!r}; there are {', '.join(PREDICTIONS)}") from None
+
+
+def reveal(key: str, actual=None, after: str | None = None) -> View:
+    """The number, beside the prediction that was made of it; `after` names the exercise that comes before."""
+    asked = _prediction(key)
+    actual = asked.actual if actual is None else actual
+    if after and not _solved(after):
+        return paragraphs(_not_yet(after))
     if actual is ...:
-        return paragraphs("Not known yet: what this cell looks at has to be there first.")
+        return paragraphs("Not known yet: the run above has not taken place.")
     noted = _predictions.get(key) or Progress().read()["predictions"].get(key)
-    answer = f"{what}: {_show(actual)}." if what else f"It is {_show(actual)}."
+    answer = f"{asked.what}: {_show(actual)}."
     if not isinstance(noted, dict):
         return paragraphs(f"{answer} You made no prediction: a guess before the run, even a wrong one, makes the reason stick.")
     guess, sure = noted.get("guess"), noted.get("sure")
-    close = abs(guess - actual) <= 0.0021 if is_number(guess) and is_number(actual) else _same_words(guess, actual)
+    close = abs(guess - actual) <= 0.0021 if is_number(guess) and is_number(actual) else guess == actual
     if close:
         return paragraphs(f"{answer} You predicted it{_confidence(sure)}.")
     surprise = " You were sure of it: the reason is worth a second look." if is_number(sure) and sure >= 80 else ""
-    return paragraphs(f"{answer} You predicted {_show(guess)}{_confidence(sure)}.{surprise}")
+    return paragraphs(f"{answer} You predicted {_show(guess)}{_confidence(sure)}: not so.{surprise}")
 
 
-def _same_words(guess, actual):
-    return str(guess).strip().lower() == str(actual).strip().lower()
+def when_right(grade_id: str, view):
+    """Show something once the check of this exercise has given full points: it would give the answer away."""
+    return view if _solved(grade_id) else paragraphs(_not_yet(grade_id))
+
+
+def _solved(grade_id):
+    best = Progress.points(Progress().read(), grade_id, "best")
+    return grade_id in _full_points or best == exercise(grade_id).points
+
+
+def _not_yet(grade_id):
+    return (f"This shows the answer of the exercise above ({exercise(grade_id).title}): it comes once its check gives full "
+            "points. Three hints help on the way.")
 
 
 def _confidence(sure):
@@ -128,19 +157,19 @@ def show(subject, title: str = "", stages: int = 4, micro_batches: int = 4, cost
 
 
 def draw_here(text, stages: int = 4, slots: int = 16, micro_batches: int = 4):
-    """The grid editor, as the last line of the cell that holds the drawing: it starts from the text and writes it back."""
-    return grid_editor(text if isinstance(text, str) else "", stages=stages, slots=slots, micro_batches=micro_batches)
+    """Show the grid editor, in the cell that holds the drawing: it starts from the text and writes it back."""
+    display(grid_editor(text if isinstance(text, str) else "", stages=stages, slots=slots, micro_batches=micro_batches))
 
 
-def run_for_real(subject, stages: int = 4, micro_batches: int = 4, after=(), **options) -> RealRun | NoRun:
+def run_for_real(subject, stages: int = 4, micro_batches: int = 4, after: str | None = None, **options) -> RealRun | NoRun:
     """Train a small transformer by this drawing or schedule, one process a stage, and show what was measured.
 
-    `after` are the answers that the run would give away: while one of them is `...` there is no run.
+    `after` names the exercise whose answer the run would give away: before its check gives full points there is no run.
     """
     if is_grading():
         return no_run("Not run while the notebook is graded or validated: it earns no points.")
-    if any(answer is ... for answer in after):
-        return no_run("Answer the exercise above first: then this run tells whether you were right.")
+    if after and not _solved(after):
+        return no_run(_not_yet(after))
     return run_subject(subject, stages, micro_batches, **options)
 
 
@@ -150,25 +179,25 @@ def check_machine() -> View:
 
 
 def progress() -> View:
-    """Each exercise with its points so far and the hints taken, and what is next."""
+    """Each exercise with the points of its last check and the hints taken, and what is next."""
     record = Progress()
     found = record.read()
     rows, following = [], None
     for entry in EXERCISES.values():
-        verdict = found["verdicts"].get(entry.grade_id)
-        best = verdict.get("best") if isinstance(verdict, dict) else None
-        if following is None and (not is_number(best) or best < entry.points):
+        last, best = (record.points(found, entry.grade_id, key) for key in ("points", "best"))
+        if following is None and (last is None or last < entry.points):
             following = entry
-        rows.append([entry.notebook, entry.title, points(best) if is_number(best) else "-", points(entry.points),
+        once = f" (once {points(best)})" if last is not None and best is not None and best > last else ""
+        rows.append([entry.notebook, entry.title, "-" if last is None else points(last) + once, points(entry.points),
                      found["hints"].get(entry.grade_id, 0)])
     said = f"Next: {following.title}, in {following.notebook}." if following else "All exercises have full points."
-    view = together(table(["notebook", "exercise", "your points", "of", "hints taken"], rows), paragraphs(said))
+    view = together(table(["notebook", "exercise", "points at the last check", "of", "hints taken"], rows), paragraphs(said))
     _say_trouble(record)
     return view
 
 
 def hand_in() -> View:
-    """Look whether all notebooks are saved, and write one zip of them for the instructor."""
+    """Look whether the notebooks are there and saved, and write one zip of them for the instructor."""
     if is_grading():
         return paragraphs("Nothing is handed in while the notebook is graded or validated.")
     folder = Path.cwd()
@@ -180,7 +209,7 @@ def hand_in() -> View:
     except OSError as error:
         return paragraphs(f"{ZIP} could not be written ({error.strerror}): make room, or ask for a folder you may write to.")
     return paragraphs(f"Written: {target.name}, beside this notebook. Download it (right click on it in the file list on the "
-                      "left, Download) and give it to your instructor.")
+                      "left, Download) and give it to your instructor.", *describe_contents(folder))
 
 
 def _say_trouble(record):

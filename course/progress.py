@@ -50,10 +50,17 @@ class Progress:
                 self.trouble = f"{FILE} cannot be read: {error.strerror}."
             return empty
 
+    @staticmethod
+    def points(record: dict, grade_id: str, key: str) -> float | None:
+        """`points`, `best` or `time` of an exercise's verdict in a record that was read; None where there is none."""
+        entry = record["verdicts"].get(grade_id)
+        value = entry.get(key) if isinstance(entry, dict) else None
+        return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
     def record_verdict(self, grade_id: str, points: float, maximum: float, codes=()):
         """Keep the last and the best points of an exercise."""
         def change(record):
-            best = max(points, _number(record["verdicts"].get(grade_id), "best"))
+            best = max(points, self.points(record, grade_id, "best") or 0.0)
             record["verdicts"][grade_id] = {"points": points, "best": best, "maximum": maximum, "codes": list(codes),
                                             "time": time.time()}
         self._change(change)
@@ -81,11 +88,6 @@ class Progress:
             write_atomically(self._path, json.dumps(record, indent=1, sort_keys=True) + "\n")
         except OSError as error:
             self.trouble = f"{FILE} could not be written ({error.strerror}): the verdict stands, your progress is not kept."
-
-
-def _number(entry, key):
-    value = entry.get(key) if isinstance(entry, dict) else None
-    return value if isinstance(value, int | float) else 0.0
 
 
 def write_atomically(path: Path, text: str):

@@ -15,7 +15,8 @@ from course.view import View, folded, paragraphs, table, together
 CLOCKS = {
     "paced": "Real: the processes, the text, the tensors, the messages, the gradients. Emulated: how long an operation takes. "
              "Each one computes, then waits until a device of its own would be done, because {ranks} ranks share "
-             "{cores:g} cores here. The boxes are clock readings, not the plan.",
+             "{cores:g} cores here. The boxes are clock readings, not the plan: a process that is woken late begins late, and "
+             "waits the less at the end.",
     "real": "Nothing is emulated: {ranks} ranks share {cores:g} cores.",
     "virtual": "The processes, tensors and messages are real; the times follow the plan and are not measured.",
 }
@@ -31,13 +32,13 @@ class RealRun:
 
     @property
     def slots(self):
-        """The length of the step in slots, as drawn or simulated."""
-        return (self.drawn or self.run.predicted).makespan
+        """The length of the simulated step in slots: every operation starts as soon as it can."""
+        return self.run.predicted.makespan
 
     @property
     def bubble(self):
-        """The bubble fraction, as drawn or simulated."""
-        return (self.drawn or self.run.predicted).bubble_fraction
+        """The bubble fraction of the simulated step."""
+        return self.run.predicted.bubble_fraction
 
     @property
     def bubble_measured(self) -> float:
@@ -81,17 +82,27 @@ class RealRun:
     def numbers(self) -> View:
         """Measured beside predicted, and what of it is real."""
         run = self.run
-        rows = [["bubble fraction", f"{run.bubble_predicted:.1%}", f"{float(run.bubble_measured):.1%}"]] * self.with_bubble
+        rows = [self._bubble_row()] * self.with_bubble
         rows += [["step time", f"{run.step_time_predicted * 1000:.0f} ms", f"{run.step_time_measured * 1000:.0f} ms"],
-                 ["micro-batches held at most, per stage", _row(run.peak_activations_predicted),
+                 ["micro-batches whose activations are held at most, per stage", _row(run.peak_activations_predicted),
                   _row(run.peak_activations_measured)]]
-        notes = list(run.notes)
+        notes = [] if run.overruns else list(run.notes)
         if run.overruns:
-            notes.append(f"{run.overruns} operations took longer than their planned time: this machine was busy. Run the "
+            notes.append(f"Operations that took longer than their planned time: {run.overruns}. This machine was busy; run the "
                          "cell again for a cleaner measurement.")
+        if self.drawn and self.drawn.makespan > run.predicted.makespan:
+            notes.append(f"Your drawing takes {self.drawn.makespan} slots, this run {run.predicted.makespan}: the processes keep "
+                         "the order that you drew, but start each operation as soon as they can.")
         clock = CLOCKS[run.clock].format(ranks=len(run.schedule.ranks), cores=run.machine["cores"])
-        return together(table(["", "predicted", "measured"], rows), paragraphs(*notes),
+        return together(table(["", "simulated", "measured"], rows), paragraphs(*notes),
                         folded(f"What is real here, and what is emulated ({run.clock} clock)", clock))
+
+    def bubble_table(self) -> View:
+        """The bubble fraction, simulated and measured."""
+        return table(["", "simulated", "measured"], [self._bubble_row()])
+
+    def _bubble_row(self):
+        return ["bubble fraction", f"{self.bubble} = {float(self.bubble):.1%}", f"{self.bubble_measured:.1%}"]
 
     def equality(self) -> View:
         """Loss and gradients beside one process's that trains the same model on the same text."""
@@ -122,7 +133,7 @@ class NoRun(View):
         """Why there is nothing to look at."""
         return paragraphs("There was no run to look at yet.")
 
-    equality = traffic
+    equality = bubble_table = memory = traffic
 
     def backwards_reversed(self):
         """No schedule."""
@@ -137,6 +148,13 @@ def no_run(text: str) -> NoRun:
 
 def _row(numbers):
     return ", ".join(f"{number:,}" for number in numbers)
+
+
+class Interrupted(KeyboardInterrupt):
+    """The learner stopped a run: it still stops the cells that wait, and says so in one line."""
+
+    def _render_traceback_(self):
+        return [f"Interrupted: {self}"]
 
 
 def read_subject(subject, stages: int, micro_batches: int) -> tuple[Schedule, Timeline | None] | NoRun:
@@ -166,6 +184,8 @@ def run_subject(subject, stages: int, micro_batches: int, with_bubble: bool = Tr
     schedule, drawn = found
     try:
         result = run(schedule, **options)
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted: the processes were ended; run the cell again") from None
     except (PipelineError, ValueError, OSError) as error:
         return no_run(f"The run did not come to its end: {getattr(error, 'message', error)}.")
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from html import escape
 
 from course.checks.outcome import Outcome
-from course.exercises import Verdict
+from course.exercises import Verdict, exercise
 from course.figures import Figure, timeline_figure
 
 GOOD, BAD = "✓", "✗"
@@ -63,7 +63,7 @@ def points(number: float) -> str:
 def verdict_view(verdict: Verdict) -> View:
     """A verdict as a learner reads it: points, what is right and what is not and why, the steps, the marked drawing."""
     full = verdict.points == verdict.maximum
-    head = f"{verdict.grade_id}: {points(verdict.points)} of {points(verdict.maximum)} points"
+    head = f"{exercise(verdict.grade_id).title}: {points(verdict.points)} of {points(verdict.maximum)} points"
     return _judged(head, full, verdict, _steps_html(verdict))
 
 

@@ -120,6 +120,9 @@ def test_clicks_strokes_and_their_undoing(opened):
     assert editor.root.locator("tbody td").count() == 4 * 15
     for _ in range(15):
         editor.click("one slot less")
+    editor.says("The last slot is in use")
+    editor.click("Clear")
+    editor.click("one slot less")
     editor.says("1 to 200 slots")
     assert editor.root.locator("tbody td").count() == 4
 

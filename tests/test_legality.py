@@ -138,7 +138,7 @@ def test_each_fault_has_its_place_and_reason():
     rank, position, message = place(Schedule.from_csv(csv.replace("0B1", "0B1,0F1")), "repeated")
     assert (rank, position) == (0, 4) and "F1" in message
     rank, position, message = place(Schedule.from_csv(csv.replace("1B1", "1B1,1B7"), micro_batches=2), "unknown")
-    assert (rank, position) == (1, 4) and "1B7" in message and "micro-batches 0 to 1" in message
+    assert (rank, position) == (1, 4) and "B7" in message and "micro-batches are 0 to 1" in message
     rank, position, message = place(Schedule.from_csv("0F0,0B0\n1B0,1F0\n"), "order")
     assert (rank, position) == (1, 0) and message == "B0 comes before F0, which it needs, on stage 1"
 

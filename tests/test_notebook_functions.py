@@ -57,31 +57,47 @@ def test_three_hints_by_number_or_by_button(entry, folder):
     assert nb.Progress().read()["hints"][entry.grade_id] == 3
 
 
-@pytest.mark.parametrize(("guess", "sure", "actual", "words"), [
-    (14, 70, 14, "You predicted it, 70% sure."), (12, 90, 14, "You predicted 12, 90% sure. You were sure of it"),
-    (12, ..., 14, "You predicted 12."), (Fraction(3, 7), 0, 0.4286, "You predicted it, 0% sure."),
-    ("Same", 50, "same", "You predicted it"), ("more", 50, "same", "You predicted more"),
-    ("14", 50, 14, "You predicted it"),
+@pytest.mark.parametrize(("key", "guess", "sure", "actual", "words"), [
+    ("slots-of-the-step", 14, 70, 14, "You predicted it, 70% sure."),
+    ("slots-of-the-step", 12, 90, 14, "You predicted 12, 90% sure: not so. You were sure of it"),
+    ("slots-of-the-step", 12, ..., 14, "You predicted 12: not so."),
+    ("slots-of-the-step", "14", 50, 14, "You predicted it"),
+    ("fraction-backward-twice", Fraction(3, 7), 0, None, "You predicted it, 0% sure."),
+    ("fraction-backward-twice", "42.9%", 10, None, "You predicted it"),
+    ("middle-idles", "Same", 50, None, "You predicted it"),
+    ("middle-idles", "more", 50, None, "You predicted more"),
+    ("what-travels", "activation", 50, None, "You predicted it"),
 ])
-def test_a_prediction_stands_beside_the_number(guess, sure, actual, words):
-    assert "Noted" in shown(nb.predict("key", guess, sure=sure))
-    assert words in shown(nb.reveal("key", actual, "Slots"))
+def test_a_prediction_stands_beside_the_number(key, guess, sure, actual, words):
+    assert "Noted" in shown(nb.predict(key, guess, sure=sure))
+    assert words in shown(nb.reveal(key, actual))
     nb._predictions.clear()
-    assert words in shown(nb.reveal("key", actual, "Slots"))  # from the file, as after a restart
+    assert words in shown(nb.reveal(key, actual))  # from the file, as after a restart
 
 
-@pytest.mark.parametrize(("guess", "sure", "words"), [
-    (..., ..., "No prediction yet"), (3, 101, "percentage"), (3, -1, "percentage"), (3, "very", "percentage"),
-    (3, True, "percentage"),
-    ({1}, 50, "Not noted: a set"), (float("nan"), 50, "nan is not a finite"), (3, float("inf"), "inf"),
+@pytest.mark.parametrize(("key", "guess", "sure", "words"), [
+    ("slots-of-the-step", ..., ..., "put your number in place"), ("middle-idles", ..., ..., "put your word in place"),
+    ("slots-of-the-step", 3, 101, "percentage"), ("slots-of-the-step", 3, -1, "percentage"),
+    ("slots-of-the-step", "many", 50, "'many' is no number"), ("slots-of-the-step", [20], 50, "[20] is no number"),
+    ("slots-of-the-step", None, 50, "None is no number"), ("slots-of-the-step", True, 50, "True is no number"),
+    ("middle-idles", 5, 50, "write 'more', 'less', 'same'"), ("middle-idles", "", 50, "write 'more', 'less', 'same'"),
+    ("share-of-one-batch", 25, 50, "25% is written 0.25"), ("slots-of-the-step", {1}, 50, "Not noted: a set"),
+    ("slots-of-the-step", float("nan"), 50, "nan is not a finite"), ("slots-of-the-step", 3, float("inf"), "inf"),
 ])
-def test_a_prediction_that_is_none_is_said(guess, sure, words):
-    assert words in shown(nb.predict("key", guess, sure=sure))
-    assert "You made no prediction" in shown(nb.reveal("key", 3))
+def test_a_prediction_that_is_none_is_said(key, guess, sure, words):
+    assert words in shown(nb.predict(key, guess, sure=sure))
+    assert "You made no prediction" in shown(nb.reveal(key, 3))
+
+
+@pytest.mark.parametrize("sure", ["very", True, None])
+def test_a_prediction_counts_however_its_certainty_is_written(sure):
+    assert "Noted: 3." in shown(nb.predict("slots-of-the-step", 3, sure=sure))
 
 
 def test_reveal_waits_for_what_it_looks_at():
-    assert "Not known yet" in shown(nb.reveal("key", ...))
+    assert "Not known yet" in shown(nb.reveal("slots-of-the-step", ...))
+    with pytest.raises(ValueError, match="slots-of-the-step"):
+        nb.reveal("slots", 3)
 
 
 @pytest.mark.parametrize("subject", [FIRST_OUT, schedules.gpipe(4, 4), simulate(schedules.gpipe(4, 4))])
@@ -119,8 +135,22 @@ def test_a_drawing_that_cannot_run_starts_no_process(subject, words, monkeypatch
     assert nb.run_for_real(found.backwards_reversed()).slots is ...
 
 
-def test_a_run_waits_for_the_answers_that_it_would_give_away():
-    assert "Answer the exercise above first" in shown(nb.run_for_real(FIRST_OUT, after=(3, ...)))
+@pytest.mark.parametrize("show", [
+    lambda: nb.run_for_real(FIRST_OUT, after="ex1-bubbles"), lambda: nb.reveal("middle-idles", after="ex1-bubbles"),
+    lambda: nb.when_right("ex1-bubbles", nb.paragraphs("the answer"))])
+def test_what_gives_an_answer_away_waits_for_full_points(show, monkeypatch):
+    monkeypatch.setattr("course.real_run.run", lambda *_, **__: pytest.fail("it ran"))
+    monkeypatch.setattr(nb, "_full_points", set())
+    nb.check("ex1-bubbles", [0] * 4, 0)
+    assert "comes once its check gives full points" in shown(show())
+
+
+def test_what_waited_comes_with_full_points(monkeypatch):
+    monkeypatch.setattr(nb, "_full_points", set())
+    nb.check("ex1-bubbles", [6] * 4, 3 / 7)
+    assert "same" in shown(nb.reveal("middle-idles", after="ex1-bubbles"))
+    nb._full_points.clear()  # as after a restart: the record knows
+    assert shown(nb.when_right("ex1-bubbles", nb.paragraphs("the answer"))) == "the answer"
 
 
 @pytest.mark.parametrize("name", ["NBGRADER_EXECUTION", "NBGRADER_VALIDATING"])
@@ -140,6 +170,8 @@ def test_progress_names_what_is_next():
     for entry in EXERCISES.values():
         nb.Progress().record_verdict(entry.grade_id, entry.points, entry.points)
     assert "All exercises have full points" in shown(nb.progress())
+    nb.Progress().record_verdict("ex1-bubbles", 2, 4)
+    assert "2 (once 4)" in shown(nb.progress()) and "Next: Counting the bubble" in shown(nb.progress())
 
 
 def test_hand_in_says_what_is_missing():

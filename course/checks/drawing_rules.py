@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from course.checks.outcome import Message, unreadable
 from course.drawing import CONTINUED, IDLE, UNMARKED, Drawing, DrawingError, read_drawing
-from course.legality import Violation
+from course.legality import Violation, violations
 from course.schedule import KINDS, Operation
 from course.timeline import Timeline
 
@@ -27,14 +27,21 @@ class Reading:
         """Whether an operation was drawn longer than its one slot."""
         return any(CONTINUED in row for row in self.drawing.rows)
 
-    def unmarked(self, slots: int) -> list[tuple[int, int]]:
-        """(stage, how many) for the rows in which cells up to `slots` hold neither an operation nor `.`."""
-        counts = [(row, max(0, slots - len(cells)) + cells.count(UNMARKED)) for row, cells in enumerate(self.drawing.rows)]
-        return [(row, count) for row, count in counts if count]
+    def unmarked(self, slots: int) -> list[int]:
+        """The stages in whose rows a cell up to `slots` holds neither an operation nor `.`."""
+        return [row for row, cells in enumerate(self.drawing.rows) if len(cells) < slots or UNMARKED in cells[:slots]]
+
+    def said(self, trouble: bool) -> list[Message]:
+        """What was read leniently; that spaces are no cells is worth a word only where there is trouble, and then first."""
+        blanks = [Message("blanks", note.text) for note in self.notes if note.code == "blanks" and trouble]
+        return blanks + [note for note in self.notes if note.code != "blanks"]
 
 
 def read_answer(text, name: str, stages: int, micro_batches: int) -> Reading | Message:
     """Read a learner's drawing; micro-batches counted from 1 are shifted when all of them are. A Message when unreadable."""
+    if isinstance(text, list):
+        text = "\n".join(row if isinstance(row, str) else " ".join(map(str, row)) if isinstance(row, list) else str(row)
+                         for row in text)
     trouble = unreadable(text, name, f"Draw {stages} rows in the cell above, with the editor or by hand, and run it.")
     if trouble:
         return trouble
@@ -71,18 +78,23 @@ def explain_faults(reading: Reading, faults: list[Violation], most: int = 3) -> 
                          ("whole-beside-split", "Here a backward is one operation, B.")):
         found = [fault for fault in faults if fault.code == code]
         messages += [Message(code, f"{_at(timeline, fault)}: {fault.message}. {advice}".rstrip()) for fault in found[:most]]
+        if len(found) > most:
+            messages.append(Message(code, f"And {len(found) - most} more of this kind."))
     if reading.long_operations:
         messages.append(Message("long-operation", "`~` makes an operation longer than a slot; here forward and backward "
                                 "take one slot each."))
     early = sorted((fault for fault in faults if fault.code == "too-early"),
                    key=lambda fault: (timeline.starts[fault.rank][fault.position], fault.rank))
-    if _backwards_run_forwards(timeline, early):
+    if early and _legal_upside_down(reading):
+        messages.append(Message("rows-reversed", "Turned upside down, nothing would start too early: the first line is stage 0, "
+                                "the last line is the last stage."))
+    elif _backwards_run_forwards(timeline, early):
         messages.append(Message("backward-direction", "Your backwards go from stage 0 to the last stage. The loss is on the "
                                 "last stage: gradients start there and travel back, stage by stage, to stage 0."))
     messages += [_early_message(timeline, fault) for fault in early[:most]]
     if len(early) > most:
-        messages.append(Message("more-too-early", f"And {len(early) - most} more operations start too early; all are marked "
-                                "in the drawing."))
+        messages.append(Message("more-too-early", f"Operations that start too early, besides: {len(early) - most}. All are "
+                                "marked in the drawing."))
     return messages
 
 
@@ -125,6 +137,14 @@ def _early_message(timeline, fault):
     if any(span.operation == need and span.start == start for span in timeline.spans):
         reason += " The same slot is too early: a result is there when its slot ends."
     return Message(code, f"{fault.message[0].upper()}{fault.message[1:]}. {reason}")
+
+
+def _legal_upside_down(reading):
+    schedule = reading.timeline.schedule
+    if len(reading.drawing.rows) < schedule.stages or reading.drawing.names_stages:
+        return False
+    turned = "\n".join(map(" ".join, reading.drawing.rows[::-1]))
+    return not violations(Timeline.from_grid(turned, schedule.stages, schedule.micro_batches))
 
 
 def _backwards_run_forwards(timeline, early):

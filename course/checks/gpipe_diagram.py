@@ -3,8 +3,8 @@
 from fractions import Fraction
 
 from course.checks.drawing_rules import explain_faults, first_avoidable_idle, read_answer
-from course.checks.outcome import Message, Outcome, Step, is_number, near, unreadable
-from course.formulas import bubble_fraction, idle_slots, total_slots
+from course.checks.outcome import Message, Outcome, Step, as_number, is_number, near, unreadable
+from course.formulas import bubble_fraction, busy_slots, idle_slots, total_slots
 from course.legality import violations
 from course.recognition import recognize
 from course.timeline import Timeline
@@ -35,15 +35,18 @@ def judge_diagram(answer, name: str, stages: int, micro_batches: int) -> Outcome
     reading = read_answer(answer.value(), name, stages, micro_batches)
     if isinstance(reading, Message):
         return Outcome(_steps(), (reading,))
-    timeline, messages = reading.timeline, list(reading.notes)
+    timeline = reading.timeline
     shortest = total_slots(stages, micro_batches)
     faults = violations(timeline)
+    messages = reading.said(trouble=bool(faults))
     content = [fault for fault in faults if fault.code not in ("too-early", "overlap")]
-    rows_complete = stages - len({fault.rank for fault in content})
+    whole_rows = Fraction(stages - len({fault.rank for fault in content}), stages)
     complete = not content
-    legal = complete and not faults and not reading.long_operations
+    in_order = not [fault for fault in faults if fault not in content] and not reading.long_operations
+    legal = complete and in_order
     messages += explain_faults(reading, faults)
-    ordered = complete and all(map(_forwards_first, timeline.schedule.ranks))
+    ordered_so_far = all(map(_forwards_first, timeline.schedule.ranks))
+    ordered = complete and ordered_so_far
     if legal:
         messages.append(Message("legal", "Every operation starts after what it needs has ended.", good=True))
     if complete and not ordered:
@@ -55,12 +58,13 @@ def judge_diagram(answer, name: str, stages: int, micro_batches: int) -> Outcome
                                 f"avoidable idle cell is slot {slot} on stage {rank}: {waiting} could run there."))
     unmarked = reading.unmarked(max(shortest, timeline.makespan)) if complete else []
     if unmarked:
-        row, count = unmarked[0]
-        messages.append(Message("not-marked", f"{sum(n for _, n in unmarked)} idle cells are not marked yet, the first on "
-                                f"stage {row} ({count} there): write `.` in each, to the end of the step."))
+        messages.append(Message("not-marked", "Some idle cells are not marked yet, the first of them on stage "
+                                f"{unmarked[0]}: write `.` in each, to the end of the step."))
     if legal and ordered and in_time and not unmarked:
         messages.append(Message("right", _praise(timeline), good=True))
-    steps = _steps(Fraction(rows_complete, stages), legal, ordered, in_time, complete and not unmarked)
+    # Of an unfinished drawing, what is there counts by the rows that are whole.
+    steps = _steps(whole_rows, whole_rows * in_order, ordered if complete else whole_rows * in_order * ordered_so_far,
+                   in_time, complete and not unmarked)
     return Outcome(steps, tuple(messages), timeline, tuple((f.rank, f.position) for f in faults if f.position is not None))
 
 
@@ -99,7 +103,7 @@ def _praise(timeline):
 
 def check_bubbles(per_stage, fraction) -> Outcome:
     """Points for the idle cells of each stage (half a point a stage) and for the bubble fraction (2)."""
-    counts, messages = per_stage.value(), []
+    counts, messages = _listed(per_stage.value()), []
     trouble = unreadable(counts, "bubbles_per_stage", "It is a list of 4 whole numbers, stage 0 first.")
     right = [False] * STAGES
     if trouble:
@@ -110,20 +114,22 @@ def check_bubbles(per_stage, fraction) -> Outcome:
     else:
         right = [count == IDLE for count in counts]
         messages.append(_bubbles_message(counts))
-    value = fraction.value()
-    trouble = unreadable(value, "bubble_fraction_4_4", "It is idle cells over all cells, such as 1/2.")
-    found = trouble or _fraction_message(value)
-    messages.append(found)
-    return Outcome((Step("idle cells of each stage", 2, Fraction(sum(right), STAGES)),
-                    Step("bubble fraction", 2, found.good)), tuple(messages))
+    step, found = _number_step("bubble fraction", 2, fraction.value(), "bubble_fraction_4_4", _fraction_message)
+    return Outcome((Step("idle cells of each stage", 2, Fraction(sum(right), STAGES)), step), (*messages, found))
+
+
+def _listed(value):
+    """A dict with the stages as keys is a list as well."""
+    if isinstance(value, dict) and sorted(value, key=str) == list(range(STAGES)):
+        return [value[stage] for stage in range(STAGES)]
+    return value
 
 
 def _bubbles_message(counts):
     middle = [2 * (STAGES - 1 - stage) for stage in range(STAGES)]
     outside = [2 * stage for stage in range(STAGES)]
     if counts == [IDLE] * STAGES:
-        return Message("bubbles-right", f"{IDLE} idle cells on every stage, {IDLE * STAGES} of {SLOTS * STAGES} in all.",
-                       good=True)
+        return Message("bubbles-right", "As many idle cells on every stage, though at other times.", good=True)
     if counts == middle:
         return Message("only-middle", "This counts the gap between forwards and backwards only. The bubble is also the wait "
                        "before a stage's first operation (fill) and after its last (drain).")
@@ -136,15 +142,12 @@ def _bubbles_message(counts):
     if counts == [SLOTS - IDLE] * STAGES:
         return Message("busy-cells", "This is the number of busy cells. The bubble is what is left of each row.")
     wrong = next(stage for stage in range(STAGES) if counts[stage] != IDLE)
-    return Message("bubbles-wrong", f"Stage {wrong}: found {counts[wrong]}. Count the `.` cells of its row in your diagram, "
-                   "from slot 0 to the end of stage 0's last backward.")
+    return Message("bubbles-wrong", f"Stage {wrong}: found {_show(counts[wrong])}. Count the `.` cells of its row in "
+                   "the shortest diagram, one with full points, from slot 0 to the end of stage 0's last backward.")
 
 
 def _fraction_message(value):
     right = bubble_fraction(STAGES, MICRO_BATCHES)
-    if not is_number(value):
-        return Message("not-a-number", f"`bubble_fraction_4_4` is a number between 0 and 1; found {_show(value)}. "
-                       "Write it without quotes.")
     if near(value, right):
         return Message("fraction-right", "Idle over total: what GPipe's paper calls the bubble.", good=True)
     if near(value, 1 - right):
@@ -159,24 +162,25 @@ def _fraction_message(value):
                        "forwards and backwards.")
     if value == IDLE or value == IDLE * STAGES:
         return Message("a-count", "This is a number of idle cells. The fraction is that number over the number of all cells.")
-    return Message("fraction-wrong", f"Found {_show(value)}. Divide the idle cells of your diagram by all its cells, busy "
-                   "and idle, of all stages from slot 0 to the end.")
+    return Message("fraction-wrong", f"Found {_show(value)}. Divide the idle cells of the shortest diagram by all its "
+                   "cells, busy and idle, of all stages from slot 0 to the end.")
 
 
 def check_backward_twice(slots, fraction) -> Outcome:
     """Points for the length of the step (1) and its bubble fraction (1) when a backward takes two slots."""
     return Outcome(*zip(*(
-        _number_step("length of the step", slots.value(), "slots_when_backward_takes_two", _slots_message),
-        _number_step("bubble fraction", fraction.value(), "fraction_when_backward_takes_two", _twice_fraction_message),
+        _number_step("length of the step", 1, slots.value(), "slots_when_backward_takes_two", _slots_message),
+        _number_step("bubble fraction", 1, fraction.value(), "fraction_when_backward_takes_two", _twice_fraction_message),
     ), strict=True))
 
 
-def _number_step(step, value, name, judge):
-    found = unreadable(value, name, "It is a number.")
-    if not found and not is_number(value):
-        found = Message("not-a-number", f"`{name}` is a number; found {_show(value)}. Write it without quotes.")
-    found = found or judge(value)
-    return Step(step, 1, found.good), found
+def _number_step(step, worth, value, name, judge):
+    found = unreadable(value, name, "It is a number, such as 1/2.")
+    number = as_number(value)
+    if not found and number is None:
+        found = Message("not-a-number", f"`{name}` is a number, such as 1/2; found {_show(value)}.")
+    found = found or judge(number)
+    return Step(step, worth, found.good), found
 
 
 def _slots_message(value):
@@ -204,10 +208,16 @@ def _twice_fraction_message(value):
         return Message("useful-share", "This is the useful share, busy over total. The bubble is the rest.")
     if near(value, 100 * right, 0.2):
         return Message("percent", "This is in percent. A fraction is asked for: divide by 100.")
+    busy = busy_slots(MICRO_BATCHES, backward=2)
+    if near(value, Fraction(idle_slots(STAGES, backward=2), busy)):
+        return Message("over-busy", "This is idle over busy. The fraction is idle over total, busy and idle together.")
+    if value in (idle_slots(STAGES, backward=2), STAGES * idle_slots(STAGES, backward=2)):
+        return Message("a-count", "This is a number of idle cells. The fraction is that number over the number of all cells.")
     if near(value, Fraction(IDLE, total_slots(STAGES, MICRO_BATCHES, backward=2))):
         return Message("idle-unchanged", f"This keeps {IDLE} idle slots a stage. A stage now waits for backwards that take "
                        "twice as long, so its idle time grows too.")
-    return Message("fraction-wrong", f"Found {_show(value)}. Count idle and busy slots of one stage in the longer drawing.")
+    return Message("fraction-wrong", f"Found {_show(value)}. Divide the idle slots of one stage in the longer drawing by "
+                   "all its slots, busy and idle.")
 
 
 def check_spot_the_error(answer) -> Outcome:
@@ -216,8 +226,10 @@ def check_spot_the_error(answer) -> Outcome:
     names = tuple(DRAWINGS)
     wanted = 'It is a dict such as {"a": ("F0", 1), "b": ..., "c": ...}: token and stage.'
     trouble = unreadable(given, "illegal_operations", wanted)
+    if isinstance(given, list) and len(given) == len(names):
+        given = dict(zip(names, given, strict=True))
     if not trouble and not isinstance(given, dict):
-        trouble = Message("not-a-dict", f"`illegal_operations` is a {type(given).__name__}. {wanted}")
+        trouble = Message("not-a-dict", f"`illegal_operations`: found {_show(given)}. {wanted}")
     if trouble:
         return Outcome(_spot_steps(dict.fromkeys(names, False)), (trouble,))
     given = {str(key).strip().lower(): value for key, value in given.items()}
@@ -245,9 +257,11 @@ def _illegal(name):
 
 def _pair(value):
     """(token, stage) from a pair in either order, with the stage as a number or its text; None when it is no pair."""
+    if isinstance(value, str):
+        value = value.replace(",", " ").split(maxsplit=1)
     if not isinstance(value, list) or len(value) != 2:
         return None
-    token, stage = value if not is_number(value[0]) else value[::-1]
+    token, stage = value if not is_number(value[0]) and not str(value[0]).isdecimal() else value[::-1]
     if isinstance(stage, str) and stage.lower().removeprefix("stage").strip().isdecimal():
         stage = int(stage.lower().removeprefix("stage"))
     if not isinstance(token, str) or not is_number(stage):

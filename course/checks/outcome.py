@@ -55,6 +55,17 @@ def unreadable(value, name: str, wanted: str) -> Message | None:
     return None
 
 
+def as_number(value):
+    """A number, also one written as text (`"3/7"`, `"42.9%"`); None for what is none."""
+    if isinstance(value, str):
+        text = value.strip()
+        try:
+            return Fraction(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
+        except (ValueError, ZeroDivisionError):
+            return None
+    return value if is_number(value) else None
+
+
 def is_number(value) -> bool:
     """Whether plain data is a number; True and False are none."""
     return isinstance(value, int | float | Fraction) and not isinstance(value, bool)

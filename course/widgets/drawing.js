@@ -13,7 +13,9 @@ function followDrawing(model, changed) {
     get slots() { return drawing.rows[0].length; },
     get text() { return writeRows(drawing.rows); },
     get written() { return drawing.text === model.get("saved"); },
-    get open() { return drawing.rows.flat().filter(cell => !cell).length; },
+    // Cells not marked yet, up to the last slot that is in use.
+    get used() { return Math.max(...drawing.rows.map(row => row.findLastIndex(cell => cell) + 1)); },
+    get open() { return drawing.rows.flatMap(row => row.slice(0, drawing.used)).filter(cell => !cell).length; },
 
     // Mark one cell; all that is marked in one stroke of the mouse is one step for undo.
     put([stage, slot], cell, stroke) {

@@ -167,6 +167,7 @@ function render({model, el}) {
   }
 
   function resize(step) {
+    if (step < 0 && drawing.used === drawing.slots) return tell("The last slot is in use: erase its cells first.");
     tell(drawing.resize(drawing.slots + step) ? `${drawing.slots} slots now.` : `A drawing has 1 to ${MOST_SLOTS} slots.`);
   }
 
@@ -193,7 +194,7 @@ function render({model, el}) {
     }));
     preview.textContent = drawing.text || "(nothing drawn yet)";
     count.textContent = drawing.slots;
-    state.textContent = `${drawing.open} of ${drawing.stages * drawing.slots} cells not marked yet`
+    state.textContent = `${drawing.open} of ${drawing.stages * drawing.used} cells not marked yet, up to the last slot in use`
       + (drawing.written ? "" : " · not written into the cell yet");
   }
 

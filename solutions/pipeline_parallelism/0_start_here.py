@@ -5,8 +5,9 @@
 # (PP, 流水线并行), and each piece is a **stage** (阶段). In this course you draw the order in which the stages work, are told
 # at once what is right and what is wrong and why, and then watch that very order train a small transformer on real processes.
 #
-# Run a cell with **Shift+Enter**. Each section goes: **predict, run, explain**. A prediction is one number, and how sure you
-# are of it; nobody sees it but you, and a wrong one makes the reason stick.
+# Run a cell with **Shift+Enter**, from the top; after a restart of the kernel, start at the top again. Each section goes
+# **predict, run, explain**. A prediction is a number or a word, and how sure you are of it; nobody sees it but you, and a wrong
+# one makes the reason stick.
 
 # %%
 from course import schedules
@@ -22,8 +23,7 @@ from course.notebook import check_machine, hand_in, predict, progress, reveal, r
 predict("layers-per-stage", ..., sure=...)
 
 # %%
-layers, stages = 80, 4
-reveal("layers-per-stage", layers // stages, "Layers on each stage")
+reveal("layers-per-stage")
 
 # %% [markdown]
 # That is all that PP does to the model: no layer is cut, each is on exactly one stage.
@@ -51,16 +51,16 @@ predict("what-travels", ..., sure=...)
 # ## Run
 #
 # `F0` is the **forward** (前向) of micro-batch 0, `B0` its **backward** (反向). Each row is one process; time runs to the right.
-# The upper picture is computed, the lower one is measured: its boxes are clock readings.
+# The upper picture is computed, the lower one is measured. A slot is the time that one operation takes.
 
 # %%
-first_run = run_for_real(schedules.gpipe(stages=4, micro_batches=2))
+first_run = run_for_real(schedules.gpipe(stages=4, micro_batches=2), with_bubble=False)
 first_run
 
 # %% [markdown]
 # The empty cells are the **bubble** (气泡): time in which a stage waits. It is what the next notebooks are about.
 #
-# ## Explain: activations, and their gradients
+# ## What travelled?
 #
 # This is what was sent in that one step, counted at the sender, beside what was not sent.
 
@@ -68,7 +68,7 @@ first_run
 first_run.traffic()
 
 # %%
-reveal("what-travels", "activations", "Stage 0 sends to stage 1")
+reveal("what-travels")
 
 # %% [markdown]
 # Forward, a stage sends the **activations** (激活值) of a micro-batch to the next stage; backward, it sends the gradient of
@@ -81,9 +81,9 @@ reveal("what-travels", "activations", "Stage 0 sends to stage 1")
 
 # %%
 if first_run.sizes:
-    sizes, bytes_per_element, micro_batches = first_run.sizes, 4, 2
-    print("one boundary, one direction, one step:",
-          sizes.micro_batch_size * sizes.sequence * sizes.hidden * bytes_per_element * micro_batches, "bytes")
+    b, s, h = first_run.sizes.micro_batch_size, first_run.sizes.sequence, first_run.sizes.hidden
+    print(f"b = {b}, s = {s}, h = {h}; 2 micro-batches, 4 bytes an element:")
+    print("one boundary, one direction, one step:", b * s * h * 2 * 4, "bytes")
 
 # %% [markdown]
 # ## Does cutting the model change what it learns?
@@ -98,11 +98,12 @@ predict("gradient-difference", ..., sure=...)
 first_run.equality()
 
 # %%
-reveal("gradient-difference", first_run.gradient_difference, "Largest difference, over every parameter")
+reveal("gradient-difference", first_run.gradient_difference)
 
 # %% [markdown]
-# **"Pipelining changes the gradient"** is wrong for every schedule of this course. Each micro-batch's loss is scaled by 1/m,
-# so the m gradients add up to that of the whole batch: it is **gradient accumulation** (梯度累积), done by several processes.
+# **"Pipelining changes the gradient"** is wrong for every schedule of this course. With m micro-batches, each one's loss is
+# scaled by 1/m, so the m gradients add up to that of the whole batch: it is **gradient accumulation** (梯度累积), done by several
+# processes. (The one process adds the micro-batches up in the same order, so that even the rounding is the same.)
 # (A layer that mixes the samples of a batch, such as batch norm, breaks this: it would see micro-batches. Transformers have
 # none.)
 #
@@ -123,8 +124,8 @@ progress()
 #
 # ## When you are done
 #
-# Save every notebook (Ctrl+S), take away the `#` in the next cell and run it. It looks whether all is saved and writes one zip
-# for your instructor.
+# Save every notebook (menu File, Save All): what is not saved is not handed in. Then take away the `#` in the next cell and run
+# it. It says when each notebook was saved and what is not complete, and writes one zip for your instructor.
 
 # %%
 # hand_in()

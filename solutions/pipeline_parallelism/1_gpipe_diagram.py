@@ -1,8 +1,8 @@
 # %% [markdown]
 # # The GPipe diagram
 #
-# In this notebook you draw the oldest pipeline **schedule** (调度), GPipe, on 4 stages with 4 micro-batches, and count the time
-# that it wastes. Then four processes train by your drawing.
+# In this notebook you draw the oldest pipeline **schedule** (调度), GPipe, on 4 stages with 4 **micro-batches** (微批次), the
+# equal parts that a batch is cut into, and count the time that it wastes. Then four processes train by your drawing.
 #
 # Three rules are all there is. A stage does one thing at a time, and
 #
@@ -11,15 +11,16 @@
 # 3. a backward needs its own forward, on the same stage, to have ended.
 
 # %% locked="ex1-setup"
-from course import Costs, schedules
+from course import Costs
 from course.checks.gpipe_diagram import DRAWINGS
-from course.notebook import check, draw_here, hint, practise, predict, reveal, run_for_real, show
+from course.notebook import check, draw_here, hint, practise, predict, reveal, run_for_real, show, when_right
 
 # %% [markdown]
 # ## One batch, not cut: why bother?
 #
-# A drawing is text: one line a **stage** (阶段), stage 0 first; one cell a time **slot**; `.` is an idle cell.
-# Here two stages handle one batch as a whole.
+# A drawing is text: one line a **stage** (阶段), stage 0 first; one cell a time **slot**; `.` is an idle cell. Slots are counted
+# from 0: what runs in slot 5 starts at 5 and ends at 6 on the axis below the picture. Here two stages handle one batch as
+# a whole.
 
 # %%
 show("""
@@ -34,22 +35,27 @@ F0 .  .  B0
 predict("share-of-one-batch", ..., sure=...)
 
 # %%
-one_batch = show(schedules.gpipe(stages=4, micro_batches=1), title="4 stages, 1 micro-batch", summary=False)
-one_batch
+show("""
+F0 .  .  .  .  .  .  B0
+.  F0 .  .  .  .  B0 .
+.  .  F0 .  .  B0 .  .
+.  .  .  F0 B0 .  .  .
+""", title="4 stages, 1 micro-batch", stages=4, micro_batches=1, summary=False)
 
 # %%
-reveal("share-of-one-batch", 2 / 8, "A stage works 2 of 8 slots, the fraction")
+reveal("share-of-one-batch")
 
 # %% [markdown]
-# Four GPUs, and each idles three quarters of the time. The way out is to cut the batch into **micro-batches** (微批次): as soon
-# as stage 0 has done the forward of the first, stage 1 can start on it while stage 0 goes on with the second.
+# Each stage works 2 of 8 slots: four GPUs, and each idles three quarters of the time. The way out is to cut the batch into
+# micro-batches: as soon as stage 0 has done the forward of the first, stage 1 can start on it while stage 0 goes on with
+# the second.
 #
 # ## Worked example: 2 stages, 2 micro-batches
 #
 # 1. Stage 0 waits for nobody: `F0 F1`.
 # 2. Stage 1 can start `F0` when stage 0's `F0` has ended, in slot 1: `.  F0 F1`.
 # 3. **GPipe: all forwards, then all backwards.** Stage 1 is the last stage and has the loss, so it goes on at once: `B0 B1`.
-# 4. Stage 0 needs the gradient of stage 1. `B0` of stage 1 runs in slot 3, so `B0` of stage 0 can run in slot 4 at the earliest.
+# 4. Stage 0 needs the gradient of stage 1. `B0` of stage 1 runs in slot 3, so stage 0 can run its `B0` in slot 4 at the earliest.
 # 5. What is left is idle: mark it.
 
 # %%
@@ -109,18 +115,19 @@ hint("ex1-diagram")
 # %% [markdown]
 # ### Your drawing on real processes
 #
-# The next cell takes *your* drawing as the program: each process runs its row, in your order, with real tensors. Your drawing
-# is above, the measurement under it.
+# The next cell takes *your* drawing as the program: each process runs its row, in your order, with real tensors, each operation
+# as soon as its inputs are there. Your drawing is above, the measurement under it.
 
 # %%
 my_run = run_for_real(gpipe_diagram, with_bubble=False)
 my_run
 
 # %%
-reveal("slots-of-the-step", my_run.slots, "Slots of your step")
+reveal("slots-of-the-step", my_run.slots)
 
 # %% [markdown]
-# A drawing is only as good as what it computes. Four processes by your order, beside one process with the whole model:
+# A drawing is only as good as what it computes. Four processes by your order, beside one process with the whole model. (The
+# losses are others than in notebook 0: a step there had 2 micro-batches of text, here it has 4.)
 
 # %%
 my_run.equality()
@@ -153,8 +160,9 @@ predict("middle-idles", ..., sure=...)
 # %% [markdown] locked="ex1-bubbles-question"
 # ### Exercise: counting the bubble (4 points)
 #
-# From your diagram: `bubbles_per_stage`, how many idle cells each stage has, a list of 4 numbers, stage 0 first; and
-# `bubble_fraction_4_4`, the idle cells of all stages over all cells. A fraction, such as `1/2`.
+# From a diagram that is as short as it can be (the check above gave it full points): `bubbles_per_stage`, how many idle
+# cells each stage has, a list of 4 numbers, stage 0 first; and `bubble_fraction_4_4`, the idle cells of all stages over
+# all cells. A fraction, such as `1/2`.
 
 # %% answer="ex1-bubbles"
 bubbles_per_stage = (
@@ -175,16 +183,13 @@ check("ex1-bubbles", bubbles_per_stage, bubble_fraction_4_4)
 hint("ex1-bubbles")
 
 # %%
-reveal("middle-idles", "same" if bubbles_per_stage is not ... else ..., "Idle cells of a middle stage, against the first")
+reveal("middle-idles", after="ex1-bubbles")
 
 # %% [markdown]
 # Your diagram has a bubble fraction, and so has your run, whose boxes are clock readings:
 
 # %%
-if bubble_fraction_4_4 is ...:
-    print("Answer the exercise above first.")
-else:
-    print("in your diagram:", my_run.bubble, "- measured in your run:", my_run.bubble_measured)
+when_right("ex1-bubbles", my_run.bubble_table())
 
 # %% [markdown]
 # **"The bubble is the gap in the middle"** is the tempting wrong idea. Look at a row again. A stage waits for its first forward
@@ -228,12 +233,11 @@ hint("ex1-backward-twice")
 # Your order again, on processes whose backwards now last two slots:
 
 # %%
-slow_backward = run_for_real(gpipe_diagram, costs=Costs(forward=1, backward=2),
-                             after=(slots_when_backward_takes_two, fraction_when_backward_takes_two))
+slow_backward = run_for_real(gpipe_diagram, costs=Costs(forward=1, backward=2), after="ex1-backward-twice")
 slow_backward
 
 # %%
-reveal("fraction-backward-twice", slow_backward.bubble, "The bubble fraction with backwards of two slots")
+reveal("fraction-backward-twice", after="ex1-backward-twice")
 
 # %% [markdown]
 # ## Spot the error

@@ -1,0 +1,47 @@
+"""What the notebooks ask to predict: the question's kind, and the right value where no run has to give it."""
+
+from dataclasses import dataclass
+
+from course.checks.outcome import as_number
+from course.formulas import bubble_fraction
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """One prediction: `what` stands before the value when it is revealed; `choices` are the words to choose from.
+
+    `share` says that a number between 0 and 1 is asked for. `actual` is None where the run gives the value.
+    """
+
+    what: str
+    choices: tuple[str, ...] = ()
+    share: bool = False
+    actual: object = None
+
+    def read(self, guess):
+        """The guess as it is kept; ValueError says what would be one."""
+        if self.choices:
+            word = guess.strip().lower() if isinstance(guess, str) else None
+            match = [choice for choice in self.choices if word and word in (choice, choice.removesuffix("s"))]
+            if not match:
+                raise ValueError(f"{guess!r} is none of the answers: write {', '.join(map(repr, self.choices))}")
+            return match[0]
+        number = as_number(guess)
+        if number is None:
+            raise ValueError(f"{guess!r} is no number")
+        if self.share and not 0 <= number <= 1:
+            raise ValueError(f"{guess!r} is no fraction: it lies between 0 and 1, so 25% is written 0.25 or 1/4")
+        return number
+
+
+PREDICTIONS = {
+    "layers-per-stage": Prediction("Layers on each stage", actual=80 // 4),
+    "what-travels": Prediction("Stage 0 sends to stage 1", ("parameters", "gradients", "activations"), actual="activations"),
+    "gradient-difference": Prediction("Largest difference, over every parameter"),
+    "share-of-one-batch": Prediction("Fraction of the time in which a stage works", share=True,
+                                     actual=1 - bubble_fraction(4, 1)),
+    "slots-of-the-step": Prediction("Slots of the step"),
+    "middle-idles": Prediction("Idle cells of a middle stage, against the first", ("more", "less", "same"), actual="same"),
+    "fraction-backward-twice": Prediction("Bubble fraction with backwards of two slots", share=True,
+                                          actual=bubble_fraction(4, 4)),
+}
