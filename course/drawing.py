@@ -51,6 +51,21 @@ class Drawing:
         return found
 
 
+def salvage_drawing(text: str, stages: int) -> list[list[str]]:
+    """The cells of a text that cannot be read as a whole: `?` for what is no cell, rows beyond the stages left off.
+
+    >>> salvage_drawing("F0 Q F1\\n. F0\\nF0", 2)
+    [['F0', '?', 'F1'], ['.', 'F0']]
+    """
+    lines = [line for line in (line.partition("#")[0] for line in text.splitlines()) if line.strip() not in ("", STUB)]
+    return [[cell if cell == IDLE or _READABLE.fullmatch(cell) else UNMARKED
+             for cell in _tokens(_LABEL.sub("", line).upper())] for line in lines[:stages]]
+
+
+def _tokens(body):
+    return re.split(r"[\s,|]+", body.strip(" \t,|"))
+
+
 def read_drawing(text, stages: int | None = None) -> Drawing:
     """Read a text grid: one line a rank, cells apart by white space, at most `stages` rows.
 
@@ -93,7 +108,7 @@ def _first_of(texts):
 def _read_row(number, line):
     body = _LABEL.sub("", line)
     cells, notes = [], []
-    for written in re.split(r"[\s,|]+", body.strip(" \t,|")):
+    for written in _tokens(body):
         cell = written.upper()
         if cell == CONTINUED and (not cells or cells[-1] in (IDLE, UNMARKED)):
             raise DrawingError("token", f"Row {number}, slot {len(cells)}: `~` says that the operation on its left "

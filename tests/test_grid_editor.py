@@ -59,9 +59,18 @@ def test_an_unanswered_stub_is_an_empty_grid(text):
     assert (editor.text, editor.note) == ("", "")
 
 
+@pytest.mark.parametrize(("text", "kept", "why"), [
+    ("F0 hello F1", "F0 ?  F1\n?\n?\n?", "“hello” is not a cell"), ("~ F0", "?  F0\n?\n?\n?", "there is none"),
+    ("F0\n" * 5, "F0\nF0\nF0\nF0", "5 rows, but only 4 stages"),
+])
+def test_of_what_can_be_read_in_part_that_part_is_kept(text, kept, why):
+    editor = grid_editor(text)
+    assert editor.text == kept and why in editor.note and "Not all of the text" in editor.note
+
+
 @pytest.mark.parametrize(("text", "why"), [
-    ("F0 hello", "“hello” is not a cell"), (None, "this is a NoneType"), (12, "this is a int"), ([["F0"]], "this is a list"),
-    ("F0\n" * 5, "5 rows, but only 4 stages"), ("F0 " * (MOST_SLOTS + 1), "201 slots"), ("~ F0", "there is none"),
+    ("hello", "“hello” is not a cell"), (None, "this is a NoneType"), (12, "this is a int"), ([["F0"]], "this is a list"),
+    ("F0 " * (MOST_SLOTS + 1), "201 slots"), ("~", "there is none"),
 ])  # fmt: skip
 def test_what_cannot_be_read_is_an_empty_grid_and_a_reason(text, why):
     editor = grid_editor(text)

@@ -7,7 +7,7 @@ import anywidget
 import traitlets
 from IPython import get_ipython
 
-from course.drawing import STUB, UNMARKED, DrawingError, read_drawing
+from course.drawing import STUB, UNMARKED, DrawingError, read_drawing, salvage_drawing
 
 MOST_SLOTS = 200
 _HERE = Path(__file__).parent
@@ -77,7 +77,10 @@ def _read(text, stages):
         if error.code == "empty":
             return empty, ""
         reason = re.sub("`(.*?)`", r"“\1”", str(error))
-        return empty, f"The text in the cell could not be read, so the grid starts empty. {reason}"
+        rows = salvage_drawing(text, stages) if isinstance(text, str) else []
+        if max(map(len, rows), default=0) > MOST_SLOTS or all(cell == UNMARKED for row in rows for cell in row):
+            return empty, f"The text in the cell could not be read, so the grid starts empty. {reason}"
+        return rows + empty[len(rows):], f"Not all of the text could be read; what is no cell is not marked here. {reason}"
     if drawing.slots > MOST_SLOTS:
         return empty, (f"The drawing in the cell has {drawing.slots} slots, more than the {MOST_SLOTS} that fit here, "
                        "so the grid starts empty. Change the text itself.")
