@@ -32,7 +32,7 @@ c.ClearSolutions.code_stub = {"python": "..."}
 c.ClearSolutions.text_stub = "*Your answer here.*"
 
 c.OverwriteCells.add_missing_cells = True
-c.Execute.timeout = 180  # seconds a cell; the default of 30 is too short for the real runs
+c.Execute.timeout = 60  # seconds a cell: no check needs more, and real runs are left out while grading
 c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.ClearOutput",
     "autograder.preprocessors.DropCopiedIds",

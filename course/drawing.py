@@ -82,11 +82,15 @@ def read_drawing(text, stages: int | None = None) -> Drawing:
     lines = [line for line in lines if line.strip() not in ("", STUB)]
     if not lines:
         raise DrawingError("empty", "The drawing is empty: write one line a stage, such as `F0 F1 .`, stage 0 first.")
+    notes = {}
+    while stages is not None and len(lines) > stages and not set(_tokens(_LABEL.sub("", lines[-1]))) - {IDLE, UNMARKED}:
+        notes["idle-row"] = [f"Row {len(lines) - 1} has no operation, and there are only {stages} stages: it was left out."]
+        lines.pop()
     if stages is not None and len(lines) > stages:
         first = (_LABEL.sub("", lines[stages]).split() or [""])[0]
         raise DrawingError("rows", f"There are {len(lines)} rows, but only {stages} stages: row {stages}, counted "
                            f"from 0 (it begins with `{first}`), is one too many. One line a stage, stage 0 first.")
-    rows, notes = [], {}
+    rows = []
     for number, line in enumerate(lines):
         row, row_notes = _read_row(number, line)
         rows.append(row)

@@ -8,6 +8,8 @@ from course.exercises import Verdict, exercise
 from course.figures import Figure, timeline_figure
 
 GOOD, BAD = "✓", "✗"
+# nbgrader's feedback pages take the triangle away
+_FOLD = "style='display:list-item;cursor:pointer'"
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,7 +34,7 @@ def paragraphs(*lines: str) -> View:
 def folded(summary: str, *lines: str) -> View:
     """Sentences behind a line to click on; the text form has them in full."""
     inner = paragraphs(*lines)
-    return View(f"<details><summary>{escape(summary)}</summary>{inner.html}</details>", inner.text)
+    return View(f"<details><summary {_FOLD}>{escape(summary)}</summary>{inner.html}</details>", inner.text)
 
 
 def table(headers: list[str], rows: list[list], caption: str = "") -> View:
@@ -90,7 +92,7 @@ def _steps_html(verdict):
         return ""
     rows = "".join(f"<li>{escape(step.name)}: {points(step.points * step.share)} of {points(step.points)}</li>"
                    for step in verdict.steps)
-    return f"<details><summary>How the points are counted</summary><ul style='margin:.2em 0'>{rows}</ul></details>"
+    return f"<details><summary {_FOLD}>How the points are counted</summary><ul style='margin:.2em 0'>{rows}</ul></details>"
 
 
 def _code(text):

@@ -85,6 +85,12 @@ def explain_faults(reading: Reading, faults: list[Violation], most: int = 3) -> 
                                 "take one slot each."))
     early = sorted((fault for fault in faults if fault.code == "too-early"),
                    key=lambda fault: (timeline.starts[fault.rank][fault.position], fault.rank))
+    lacking = _cell_missing(reading) if early else None
+    if lacking:
+        rank, count, token = lacking
+        cells = "a cell" if count == 1 else f"{count} cells"
+        messages.append(Message("cell-missing", f"Stage {rank}: the row is {cells} shorter than the others. From {token} on it "
+                                f"would be in time, stood everything {count} later: is a `.` missing before it?"))
     if early and _legal_upside_down(reading):
         messages.append(Message("rows-reversed", "Turned upside down, nothing would start too early: the first line is stage 0, "
                                 "the last line is the last stage."))
@@ -145,6 +151,24 @@ def _legal_upside_down(reading):
         return False
     turned = "\n".join(map(" ".join, reading.drawing.rows[::-1]))
     return not violations(Timeline.from_grid(turned, schedule.stages, schedule.micro_batches))
+
+
+def _cell_missing(reading):
+    """(stage, how many, token) where all would be legal with idle cells put in before one operation of a short row."""
+    rows, schedule = reading.drawing.rows, reading.timeline.schedule
+    longest = max(map(len, rows))
+    for rank, row in enumerate(rows):
+        lacking = longest - len(row)
+        if not lacking or len(rows) < schedule.stages or reading.drawing.names_stages:
+            continue
+        for slot, cell in enumerate(row):
+            if cell in (IDLE, UNMARKED, CONTINUED):
+                continue
+            mended = [*rows[:rank], (*row[:slot], *(IDLE,) * lacking, *row[slot:]), *rows[rank + 1:]]
+            timeline = Timeline.from_grid("\n".join(map(" ".join, mended)), schedule.stages, schedule.micro_batches)
+            if not violations(timeline):
+                return rank, lacking, cell
+    return None
 
 
 def _backwards_run_forwards(timeline, early):

@@ -57,7 +57,7 @@ def judge_diagram(answer, name: str, stages: int, micro_batches: int) -> Outcome
         messages.append(Message("too-long", f"The step ends at slot {timeline.makespan}; it can end earlier. The first "
                                 f"avoidable idle cell is slot {slot} on stage {rank}: {waiting} could run there."))
     unmarked = reading.unmarked(max(shortest, timeline.makespan)) if complete else []
-    if unmarked:
+    if unmarked and in_order:
         messages.append(Message("not-marked", "Some idle cells are not marked yet, the first of them on stage "
                                 f"{unmarked[0]}: write `.` in each, to the end of the step."))
     if legal and ordered and in_time and not unmarked:

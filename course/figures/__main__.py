@@ -32,7 +32,10 @@ def main(arguments=None) -> None:
     parser.add_argument("--chunks", type=int, default=2, help="chunks a rank, where a schedule has them")
     parser.add_argument("--backward", type=int, default=1, help="slots that a backward takes")
     given = parser.parse_args(arguments)
-    save(overview(given.schedules, given.ranks, given.micro_batches, given.chunks, given.backward), given.file)
+    try:
+        save(overview(given.schedules, given.ranks, given.micro_batches, given.chunks, given.backward), given.file)
+    except (ValueError, OSError) as error:
+        parser.exit(2, f"python -m course.figures: {error}\n")
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ def _check(schedule, clock, slot_seconds, steps, seed, costs, workers):
     if clock not in tuple(CLOCKS):
         raise ValueError(f"clock = {clock!r}: one of {', '.join(CLOCKS)} is needed")
     need_whole("steps", steps)
-    need_whole("seed", seed, least=0)
+    need_whole("seed", seed, least=0, most=2**31 - 1)
     need_whole("micro_batches", schedule.micro_batches)
     need_whole("stages", schedule.stages, most=MOST_STAGES if workers is None else None)
     need_whole("ranks", len(schedule.ranks), most=MOST_RANKS if workers is None else workers.ranks, why=", a process each")
