@@ -16,12 +16,15 @@ BIN := $(VENV)/bin
 START := notebooks/pipeline_parallelism/0_start_here.ipynb
 SETUP := pyproject.toml tools/environment.py tools/labconfig/pipeline-parallelism.json
 
-.PHONY: help lab test notebooks lint clean
+BENCHMARKS := core pool step_time pacing
+
+.PHONY: help lab test notebooks bench lint clean
 
 help:
 	@echo "make lab         set up .venv and open JupyterLab at the first notebook (LAB_FLAGS=\"--no-browser --port 9999\")"
 	@echo "make test        set up .venv and run all that this machine can (STRICT=1: what is left out fails)"
 	@echo "make notebooks   generate the notebooks from solutions/pipeline_parallelism/*.py"
+	@echo "make bench       measure against peers: $(BENCHMARKS) (minutes)"
 	@echo "make lint        ruff, spelling, the import contract, stale notebooks"
 	@echo "make clean       delete .venv and caches; your notebooks stay"
 	@echo "settings: PYTHON=$(PYTHON) TORCH_INDEX=$(TORCH_INDEX)"
@@ -53,7 +56,10 @@ lint: $(VENV)/.dev
 notebooks: $(VENV)/.dev
 	@$(BIN)/python -m tools.notebooks
 
+bench: $(VENV)/.dev
+	@for name in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$name || exit; done
+
 clean:
 	@rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis
-	@find course autograder tools tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find course autograder benchmarks tools tests -name __pycache__ -type d -prune -exec rm -rf {} +
 	@echo "deleted .venv and caches"
