@@ -13,8 +13,9 @@ import time
 import psutil
 import pytest
 
+from course.__main__ import main as course
 from course.pipeline import run
-from course.pipeline.__main__ import main
+from course.pipeline.__main__ import _parser, main
 from course.pipeline.alignment import estimate
 from course.schedules import gpipe, interleaved_1f1b, one_f_one_b
 from tests.test_pipeline_processes import PATIENCE, ROOT, ends
@@ -130,6 +131,29 @@ def test_two_nodes_of_two_processes_align_their_clocks(under_torchrun):
     assert record["machine"]["nodes"] == 2
     assert record["machine"]["clock_error_seconds"] > 0
     assert any("2 nodes were aligned" in note for note in record["notes"])
+
+
+DOCUMENT = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", re.findall(r"^torchrun .*-m course.pipeline (.*)", DOCUMENT, re.MULTILINE))
+def test_the_documented_commands_are_understood(command):
+    with contextlib.suppress(SystemExit):
+        assert _parser().parse_args(command.split()).schedule
+        return
+    assert command == "--help"
+
+
+def test_the_documented_program_follows_the_documented_file(tmp_path, capsys, under_torchrun):
+    (shown,) = re.findall(r"^python -m course (show .*) > mine.csv", DOCUMENT, re.MULTILINE)
+    assert course(shown.split()) == 0
+    (tmp_path / "mine.csv").write_text(capsys.readouterr().out)
+    (code,) = re.findall(r"```python\n(.*?)```", DOCUMENT, re.DOTALL)
+    (tmp_path / "program.py").write_text(code)
+    program = under_torchrun("--nproc-per-node", 2, "program.py")
+    output, errors = program.communicate(timeout=LIMIT)
+    assert program.returncode == 0, errors
+    assert re.fullmatch(r"loss \d\.\d+\n", output)
 
 
 def test_a_rank_that_raises_ends_all_with_its_message(tmp_path, under_torchrun):
