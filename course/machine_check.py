@@ -4,10 +4,9 @@ import importlib.metadata
 import platform
 import sys
 import time
-from pathlib import Path
 
 from course.pipeline import PipelineError, run
-from course.pipeline.machine import cores
+from course.pipeline.machine import cores, free_memory
 from course.schedules import gpipe
 from course.view import BAD, GOOD, View, paragraphs, table, together
 
@@ -44,20 +43,6 @@ def _memory():
     return (free >= NEEDED_MEMORY, f"{free / 2**30:.1f} GiB free",
             f"about {NEEDED_MEMORY / 2**30:.1f} GiB are needed to start {PROCESSES} processes: close other programs and other "
             "notebooks' kernels (menu Kernel, Shut Down All Kernels).")
-
-
-def free_memory(meminfo: Path = Path("/proc/meminfo"), cgroup: Path = Path("/sys/fs/cgroup")) -> int | None:
-    """Bytes that may still be taken, a container's limit included; None where the system does not say."""
-    try:
-        fields = dict(line.split(":") for line in meminfo.read_text().splitlines())
-        free = int(fields["MemAvailable"].split()[0]) * 1024
-    except (OSError, ValueError, KeyError):
-        return None
-    try:
-        limit, used = ((cgroup / name).read_text().strip() for name in ("memory.max", "memory.current"))
-        return free if limit == "max" else min(free, int(limit) - int(used))
-    except (OSError, ValueError):
-        return free
 
 
 def _torch():

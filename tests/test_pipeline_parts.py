@@ -1,11 +1,14 @@
 """The parts of the pipeline, each alone and without processes."""
 
+import pickle
 from fractions import Fraction
 
+import cloudpickle
 import pytest
 import torch
 
 from course import Operation
+from course.pipeline import PipelineError
 from course.pipeline.clocks import Paced, Virtual
 from course.pipeline.data import micro_batch, text
 from course.pipeline.machine import cores
@@ -13,8 +16,11 @@ from course.pipeline.measurement import slot_for, ticks
 from course.pipeline.memory import SavedBytes
 from course.pipeline.messages import tag_of
 from course.pipeline.model import build_stage, loss_of
+from course.pipeline.places import Places
+from course.pipeline.progress import FIELDS, Progress
 from course.pipeline.sizes import Sizes
-from course.schedules import interleaved_1f1b
+from course.pipeline.worker import Worker, do
+from course.schedules import gpipe, interleaved_1f1b
 
 SIZES = Sizes().for_stages(4)
 
@@ -132,3 +138,58 @@ def test_a_containers_quota_counts_as_its_cores(files, expected, tmp_path, monke
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content + "\n")
     assert cores(tmp_path) == (expected or 8)
+
+
+def reply(job):
+    """What a worker answers to a job, without a process."""
+    return pickle.loads(do(Worker(0, Progress([0] * FIELDS, 0), preloaded=False), cloudpickle.dumps((job, ()))))
+
+
+def fails(words):
+    raise ValueError(words)
+
+
+def test_a_reply_holds_the_result_and_what_was_printed():
+    assert reply(lambda worker: print("seen") or worker.rank) == {"result": 0, "output": "seen\n"}
+
+
+def test_an_error_is_one_line_of_a_readable_length_with_details_under_it():
+    found = reply(lambda worker: fails("x" * 100_000 + "\nsecond line"))
+    assert found["error"].startswith("ValueError: xxx") and found["error"].endswith("characters more")
+    assert len(found["error"]) < 400 and "\n" not in found["error"]
+    assert len(found["details"]) < 9000
+    short = reply(lambda worker: fails("first\nsecond"))
+    assert short["error"] == "ValueError: first"
+    assert "second" in short["details"] and "in fails" in short["details"]
+
+
+def test_an_error_is_shown_with_its_line_first():
+    error = PipelineError("rank 1 failed at 1F0: ValueError: no", 1, "1F0", "ValueError: no", "--- on rank 1 ---\nTraceback\n")
+    assert error._render_traceback_() == ["PipelineError: rank 1 failed at 1F0: ValueError: no", "--- on rank 1 ---", "Traceback"]
+    assert str(error).splitlines()[0] == error.message
+    assert str(PipelineError("short", None, None, "")) == "short"
+
+
+@pytest.mark.parametrize(("job", "words"), [
+    (lambda worker: bytes(3000), ["3,", "bytes", "at most 2,000 can travel back", "return less"]),
+    (lambda worker: (lambda: None), ["what the job returns cannot travel back", "pickle"]),
+    (lambda worker: open(__file__), ["what the job returns cannot travel back", "TextIOWrapper"]),  # noqa: SIM115
+])
+@pytest.mark.filterwarnings("ignore:unclosed file")
+def test_what_cannot_travel_back_is_an_error(job, words, monkeypatch):
+    monkeypatch.setattr("course.pipeline.worker.LARGEST_REPLY", 2000)
+    found = reply(job)
+    assert all(word in found["error"] for word in words), found["error"]
+    assert "result" not in found and not found["of_neighbour"]
+
+
+def test_endless_output_is_cut(monkeypatch):
+    monkeypatch.setattr("course.pipeline.worker.LONGEST_OUTPUT", 10)
+    assert reply(lambda worker: print("0123456789abc"))["output"] == "0123456789 ... and 4 characters more"
+
+
+def test_places_say_what_a_rank_waits_for():
+    places = Places(gpipe(2, 2))
+    assert [places(1, position) for position in range(5)] == ["1F0", "1F1", "1B0", "1B1", "the end of its step"]
+    assert [places.needs(1, position) for position in range(5)] == [(0, 0), (0, 1), None, None, None]
+    assert places.needs(0, 2) == (1, 2)

@@ -7,60 +7,11 @@ import subprocess
 import sys
 import textwrap
 import time
-from pathlib import Path
 
 import psutil
 import pytest
 
-ROOT = Path(__file__).parents[1]
-PATIENCE = 30  # seconds: a guard, processes end at once
-
-PROGRAM = """
-import sys
-from course import schedules
-from course.pipeline import run
-
-result = run(schedules.gpipe(2, 2), during=lambda operation: None)
-again = run(schedules.one_f_one_b(2, 2))
-assert result.max_gradient_difference == again.max_gradient_difference == 0.0
-print(*result.pids, "torch" in sys.modules, result.machine["preloaded"])
-"""
-
-
-def environment(folder):
-    """A temporary folder of its own, to see that nothing stays in it."""
-    (folder / "temporary").mkdir(exist_ok=True)
-    return os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(folder / "temporary")}
-
-
-def left_behind(folder):
-    """Our folders; of a killed process multiprocessing leaves an empty one of its own."""
-    return [path.name for path in (folder / "temporary").glob("course-pipeline-*")]
-
-
-def start(arguments, folder, **options):
-    return subprocess.Popen([sys.executable, *map(str, arguments)], cwd=folder, env=environment(folder), text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **options)
-
-
-def session_of(leader):
-    """Every process that a program started, however it is related to it."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if os.getsid(process.pid) == leader and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process.pid)
-        except (ProcessLookupError, psutil.NoSuchProcess):
-            continue
-    return found
-
-
-def ends(leader):
-    until = time.monotonic() + PATIENCE
-    while session_of(leader) and time.monotonic() < until:
-        time.sleep(0.05)
-    return session_of(leader) == []
-
+from tests.programs import PATIENCE, PROGRAM, ends, environment, left_behind, session_of, start
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sessions of a Unix system")
 
@@ -194,7 +145,7 @@ def test_a_worker_survives_ctrl_c():
 
 
 def test_without_a_fork_server_workers_are_spawned(tmp_path):
-    program = start(["-c", "import course.pipeline.pool as pool\npool.METHOD = 'spawn'\n" + PROGRAM], tmp_path)
+    program = start(["-c", "import course.pipeline.launch as launch\nlaunch.METHOD = 'spawn'\n" + PROGRAM], tmp_path)
     output, errors = program.communicate(timeout=120)
     assert errors == ""
     assert output.split()[-2:] == ["False", "False"]

@@ -65,8 +65,11 @@ class Messages:
     def send(self, operation: Operation, content: torch.Tensor | None, end: int):
         """Pass on what an operation computed; `end` is when the emulated device was done."""
         stage = receiver_of(operation, self.schedule)
-        if stage is None or content is None:
+        if stage is None:
             return
+        if content is None:
+            raise ValueError(f"stage {operation.stage} has no gradient for what it was given, and stage {stage} needs it: its "
+                             "result must depend on its input")
         if content.shape != self.shape or content.dtype != torch.float32:
             # a receive of another size would end the process, one of another type be nonsense
             raise ValueError(f"stage {operation.stage} gave a tensor of shape {tuple(content.shape)} and {content.dtype}; stage "
@@ -89,9 +92,9 @@ class Messages:
 
     def finish(self):
         """Wait until all that was sent is received."""
-        last = len(self._needs) - 1
+        end = len(self._needs)
         for handle, _, peer in self._sent:
-            self.progress.wait(last, peer)
+            self.progress.wait(end, peer)
             self._await(handle, peer)
         self._sent.clear()
 

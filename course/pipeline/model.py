@@ -1,5 +1,7 @@
 """A small decoder-only transformer, cut into stages: the embedding is on the first, the head on the last."""
 
+from collections.abc import Callable
+
 import torch
 from torch import nn
 from torch.nn import functional
@@ -48,8 +50,12 @@ def _head(sizes):
     return nn.Sequential(nn.LayerNorm(sizes.hidden), nn.Linear(sizes.hidden, VOCABULARY))
 
 
-def build_stage(sizes: Sizes, stages: int, stage: int, seed: int) -> nn.Sequential:
-    """One stage of the model. Each part has a seed of its own, so a rank builds only what it holds."""
+def build_stage(sizes: Sizes, stages: int, stage: int, seed: int, build: Callable | None = None) -> nn.Module:
+    """One stage of the model, or what `build` makes. Each part has a seed of its own, so a rank builds only what it holds."""
+    if build:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed * 1_000_003 + stage)
+            return _module(build(sizes, stages, stage), stage)
     share = sizes.layers // stages
     makers = dict.fromkeys(range(stage * share, (stage + 1) * share), Block)
     if stage == 0:
@@ -62,6 +68,12 @@ def build_stage(sizes: Sizes, stages: int, stage: int, seed: int) -> nn.Sequenti
             torch.manual_seed(seed * 1_000_003 + place + 1)
             parts.append(make(sizes))
     return nn.Sequential(*parts)
+
+
+def _module(made, stage):
+    if not isinstance(made, nn.Module):
+        raise TypeError(f"build() gave a {type(made).__name__} for stage {stage}: a torch.nn.Module is needed")
+    return made
 
 
 def loss_of(logits: torch.Tensor, targets: torch.Tensor, micro_batches: int) -> torch.Tensor:

@@ -2,71 +2,57 @@
 
 import atexit
 import contextlib
-import multiprocessing
 import os
 import pickle
-import shutil
 import signal
-import sys
-import tempfile
+import threading
 import time
-import types
 from collections.abc import Callable
 from multiprocessing import connection
 
 import cloudpickle
 
-from course.pipeline.diagnosis import cause_of, stuck
+from course.pipeline import launch
+from course.pipeline.diagnosis import cause_of, could_not_start, no_room, stuck
 from course.pipeline.errors import PipelineError
+from course.pipeline.machine import free_memory
 from course.pipeline.progress import FIELDS, Progress
-from course.pipeline.worker import main
+from course.pipeline.shared import shared_numbers
+from course.pipeline.worker import INTRODUCTION, main
 
-METHOD = "forkserver" if sys.platform == "linux" else "spawn"
-# the first imports the others, unless the fork server cannot find this package: it does not get the caller's sys.path
-PRELOAD = ["course.pipeline.preload", "torch", "torch.distributed", "torch.fx.experimental.symbolic_shapes", "cloudpickle"]
 LAST_WORDS = 4000  # characters kept of what a worker wrote beside its jobs
+ONE_RANK, TORCH = 20 << 20, 180 << 20  # bytes of memory, at least: a worker's own, and what the fork server's children share
+START = 120  # seconds: a guard against what hangs
 
 
 class Pool:
     """Worker processes, one a rank, which stay warm between jobs. A job that fails or is interrupted ends them all."""
 
     def __init__(self, ranks: int):
+        _need_memory(ranks)
         self.ranks = ranks
         self.owner = os.getpid()
         self.processes, self.pipes, self._noise = [], [], []
         self._words = [""] * ranks
-        context = multiprocessing.get_context(METHOD)
-        array = context.RawArray("q", ranks * FIELDS)
-        self.progress = [Progress(array, rank) for rank in range(ranks)]
-        folder = None
         try:
-            self._start(context, array)
-            # only now: until the workers know it, nobody would remove it if this process were killed
-            folder = tempfile.mkdtemp(prefix="course-pipeline-")
-            for pipe in self.pipes:
-                pipe.send((ranks, folder))
-            self._collect(range(ranks), lambda rank, position: None, stall=None, deadline=time.monotonic() + 120)
+            numbers = shared_numbers(ranks * FIELDS)
+            self.progress = [Progress(numbers, rank) for rank in range(ranks)]
+            self._start(numbers)
+            self._collect(range(ranks), lambda rank, position: None, stall=None, deadline=time.monotonic() + START)
         except BaseException as error:
             self.close()
-            if isinstance(error, (EOFError, OSError)):
-                cause = f"{type(error).__name__}: {error}"
-                raise PipelineError(f"the processes could not be started: {cause}", None, None, cause) from error
+            if isinstance(error, (EOFError, OSError, MemoryError)):
+                raise could_not_start(error) from error
             raise
-        finally:
-            if folder:
-                shutil.rmtree(folder, ignore_errors=True)  # all are connected, or none will be
 
-    def _start(self, context, array):
-        preload()
+    def _start(self, numbers):
+        launch.preload()
         for rank in range(self.ranks):
-            ours, theirs = context.Pipe()
-            heard, said = context.Pipe(duplex=False)
+            ours, theirs, heard, said = launch.pipes()
             self.pipes.append(ours)
             self._noise.append(heard)
-            process = context.Process(target=main, args=(rank, theirs, said, array), daemon=True, name=f"rank {rank}")
-            with _no_main(), _no_interrupt() if METHOD == "spawn" else contextlib.nullcontext(), theirs, said:
-                process.start()
-            self.processes.append(process)
+            with theirs, said:
+                self.processes.append(launch.start(main, (rank, self.ranks, theirs, said, numbers), f"rank {rank}"))
 
     @property
     def alive(self) -> bool:
@@ -79,11 +65,11 @@ class Pool:
         """Do `job(worker, *arguments)` on the first `ranks` ranks. Returns a dict a rank: result, output (its stdout).
 
         A job is a function, which travels by value when it is a notebook's, or `module:name` for one that this process
-        must not import. `describe(rank, position)` names an operation. PipelineError when a rank fails, when all that
+        must not import. `describe` is as course.pipeline.places has it. PipelineError when a rank fails, when all that
         are left wait for each other for `stall` seconds, or after `timeout` seconds; KeyboardInterrupt passes through.
         """
         taking_part = range(self.ranks if ranks is None else ranks)
-        content = cloudpickle.dumps((job, arguments))
+        content = travelling((job, arguments))
         try:
             for rank in taking_part:
                 self.progress[rank].reset()
@@ -91,22 +77,31 @@ class Pool:
                 with contextlib.suppress(OSError):  # a dead one is found below
                     self.pipes[rank].send_bytes(content)
             return self._collect(taking_part, describe, stall, time.monotonic() + timeout)
-        except BaseException:
+        except BaseException as error:
+            closed = not self.processes
             self.close()
+            if closed and isinstance(error, Exception):
+                raise PipelineError("the workers were ended by close() during this run", None, None, "close()") from error
             raise
 
     def close(self):
         """End all workers, however they are. The pool is of no more use."""
         if self.owner != os.getpid():
             return
-        for process in self.processes:
-            if process.is_alive():
-                process.kill()
-        for process in self.processes:
-            process.join()
-        for pipe in self.pipes + self._noise:
-            pipe.close()
-        self.processes, self.pipes, self._noise = [], [], []
+        with launch.no_interrupt():
+            processes, pipes = self.processes, self.pipes + self._noise
+            self.processes, self.pipes, self._noise = [], [], []
+            for process in processes:
+                if process.is_alive():
+                    process.kill()
+                elif process.exitcode == 255:  # without its fork server nobody knows of it
+                    with contextlib.suppress(OSError):
+                        os.kill(process.pid, signal.SIGKILL)
+            for process in processes:
+                process.join()
+            launch.forget(processes)
+            for pipe in pipes:
+                pipe.close()
 
     def words(self, rank: int) -> str:
         """The last that a worker wrote beside its jobs: a crash in C code says its reason there."""
@@ -124,8 +119,18 @@ class Pool:
         for pipe, rank in watched.items():
             if pipe in ready:
                 with contextlib.suppress(EOFError, OSError):  # its sentinel tells more
-                    found[rank] = pickle.loads(pipe.recv_bytes())
+                    content = pipe.recv_bytes()
+                    if content.startswith(INTRODUCTION):
+                        self._introduce(rank, content)
+                    else:
+                        found[rank] = pickle.loads(content)
         return found
+
+    def _introduce(self, rank, content):
+        for other, pipe in enumerate(self.pipes):
+            if other != rank:
+                with contextlib.suppress(OSError):
+                    pipe.send_bytes(content)
 
     def _collect(self, ranks, describe, stall, deadline):
         replies, left = {}, set(ranks)
@@ -150,31 +155,32 @@ class Pool:
         return [replies[rank] for rank in ranks]
 
 
-@contextlib.contextmanager
-def _no_main():
-    """Keep the caller's `__main__` out of the workers: it may be a kernel, a script without a guard, or no file at all."""
-    real = sys.modules["__main__"]
-    sys.modules["__main__"] = types.ModuleType("__main__")
+def travelling(value) -> bytes:
+    """A value as it goes to the workers. ValueError for what cannot go."""
     try:
-        yield
-    finally:
-        sys.modules["__main__"] = real
+        return cloudpickle.dumps(value)
+    except Exception as error:
+        raise ValueError(f"this cannot be sent to the processes ({type(error).__name__}: {error}): a function must not refer "
+                         "to open files, locks, widgets or the like") from error
 
 
-@contextlib.contextmanager
-def _no_interrupt():
-    """Put Ctrl-C off for a moment: what is started meanwhile never gets it, for the mask is handed down."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def _need_memory(ranks):
+    spawned = launch.METHOD == "spawn"
+    needed = ranks * (ONE_RANK + TORCH * spawned) + TORCH * (not spawned and not launch.preloaded())
+    free = free_memory()
+    if free is not None and free < needed:
+        raise no_room(ranks, needed, free)
 
 
 _pool: Pool | None = None
+_turn = threading.Lock()
+
+
+@contextlib.contextmanager
+def taken(ranks: int):
+    """The warm pool for one run: another thread that asks for it waits for its turn."""
+    with _turn:
+        yield pool_of(ranks)
 
 
 def pool_of(ranks: int) -> Pool:
@@ -196,13 +202,8 @@ def close():
 
 def preload():
     """Let torch be imported in the background, so that the first run starts sooner. Returns at once."""
-    if METHOD == "forkserver":
-        from multiprocessing import forkserver, resource_tracker
-
-        forkserver.set_forkserver_preload(PRELOAD)
-        resource_tracker.ensure_running()  # not below: it would let Ctrl-C through again
-        with _no_main(), _no_interrupt():
-            forkserver.ensure_running()
+    with contextlib.suppress(OSError):  # that run will say it
+        launch.preload()
 
 
 atexit.register(close)

@@ -9,20 +9,21 @@ from course.pipeline.model import build_stage, loss_of
 from course.pipeline.training import flat_gradient
 
 
-def reference(worker, sizes, stages, micro_batches, order, seed, steps, learning_rate, theirs):
+def reference(worker, sizes, stages, micro_batches, order, seed, steps, learning_rate, theirs, build=None):
     """Train the whole model here, micro-batches in the given order, and compare the last step's gradients.
 
     `theirs` is stage -> bytes, as training.gradients hands them over. Returns the losses and the largest difference over
     all parameters: infinite where a number is missing or is none.
     """
-    parts = [build_stage(sizes, stages, stage, seed).to(worker.device) for stage in range(stages)]
+    parts = [build_stage(sizes, stages, stage, seed, build).to(worker.device) for stage in range(stages)]
     model = torch.nn.Sequential(*parts)
     losses = []
     for step in range(steps):
         if step:
             with torch.no_grad():
                 for parameter in model.parameters():
-                    parameter -= learning_rate * parameter.grad
+                    if parameter.grad is not None:
+                        parameter -= learning_rate * parameter.grad
         model.zero_grad()
         losses.append({})
         for number in order:
@@ -37,5 +38,7 @@ def reference(worker, sizes, stages, micro_batches, order, seed, steps, learning
 def _difference(ours, content):
     if len(content) != ours.nbytes:
         return math.inf
+    if not content:
+        return 0.0
     difference = (ours - torch.frombuffer(bytearray(content), dtype=ours.dtype)).abs().max().item()
     return difference if math.isfinite(difference) else math.inf

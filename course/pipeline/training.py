@@ -13,10 +13,10 @@ from course.pipeline.model import build_stage
 from course.pipeline.trace import Trace
 
 
-def prepare(worker, schedule, sizes, seed, during, engine="ours"):
+def prepare(worker, schedule, sizes, seed, during, engine="ours", build=None):
     """Build this rank's stages and keep them for the next jobs. Returns what the rank is, with bytes per stage."""
     link = link_for(schedule, worker.device)
-    stages = {stage: build_stage(sizes, schedule.stages, stage, seed).to(link.device)
+    stages = {stage: build_stage(sizes, schedule.stages, stage, seed, build).to(link.device)
               for stage, home in enumerate(schedule.stage_to_rank) if home == worker.rank}
     worker.kept = Share(schedule, worker.rank, sizes, seed, stages, worker.progress, during, link)
     if engine == "torch":
@@ -46,7 +46,8 @@ def train(worker, steps, learning_rate):
         # torch.optim would import torch._dynamo: two seconds a worker
         with torch.no_grad():
             for parameter in share.parameters:
-                parameter -= learning_rate * parameter.grad
+                if parameter.grad is not None:
+                    parameter -= learning_rate * parameter.grad
     between = max(0, used - sum(trace.computing)) / max(1, len(trace.operations))
     times = {}
     for operation, busy in zip(trace.operations, trace.computing, strict=True):
@@ -69,8 +70,10 @@ def gradients(worker):
 
 
 def flat_gradient(module: torch.nn.Module) -> torch.Tensor:
-    """All gradients of a module in one row."""
-    return torch.cat([parameter.grad.flatten() for parameter in module.parameters()])
+    """All gradients of a module in one row, zeros where a parameter has none."""
+    rows = [(torch.zeros_like(parameter) if parameter.grad is None else parameter.grad).flatten()
+            for parameter in module.parameters()]
+    return torch.cat(rows) if rows else torch.zeros(0)
 
 
 def _forget_gradients(share):

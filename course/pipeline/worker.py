@@ -5,7 +5,6 @@ import importlib
 import io
 import os
 import pickle
-import shutil
 import signal
 import socket
 import sys
@@ -18,6 +17,10 @@ from multiprocessing import connection, parent_process
 from course.pipeline.progress import Progress
 
 PATIENCE = timedelta(hours=1)  # who waits too long is ended by the parent, which knows more
+INTRODUCTION = b"introduction "  # how a message begins that is no job and no reply: see course.pipeline.rendezvous
+LARGEST_REPLY = 1 << 29  # bytes
+LONGEST_OUTPUT = 200_000  # characters
+LONGEST_CAUSE, LONGEST_DETAILS = 300, 8000  # characters of an error: its first line, and what stands under it
 
 
 @dataclass
@@ -31,41 +34,52 @@ class Worker:
     kept: object = None
 
 
-def main(rank: int, pipe, noise, array):
-    """The worker's life: wait for the order to begin, join the group, then a job at a time."""
+def main(rank: int, ranks: int, pipe, noise, numbers):
+    """The worker's life: join the group, then a job at a time."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the caller's, who ends us
     _into(noise)
-    folders = []
-    threading.Thread(target=_end_with_parent, args=(folders,), daemon=True).start()
-    try:
-        ranks, folder = pipe.recv()
-    except (EOFError, OSError):
-        os._exit(0)
-    folders.append(folder)
-    worker = Worker(rank, Progress(array, rank), "torch.fx.experimental.symbolic_shapes" in sys.modules)
-    try:
-        _join(rank, ranks, folder)
-        pipe.send_bytes(pickle.dumps({"result": None}))
-    except Exception as error:
-        pipe.send_bytes(pickle.dumps(_failure(error)))
-    while True:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    worker = Worker(rank, Progress(numbers, rank), "torch.fx.experimental.symbolic_shapes" in sys.modules)
+    with contextlib.suppress(EOFError, OSError):  # the parent is gone
         try:
+            _join(rank, ranks, pipe)
+            reply = {"result": None}
+        except Exception as error:
+            reply = _failure(error)
+        pipe.send_bytes(pickle.dumps(reply))
+        while True:
             content = pipe.recv_bytes()
-        except (EOFError, OSError):
-            os._exit(0)
-        pipe.send_bytes(do(worker, content))
+            if not content.startswith(INTRODUCTION):
+                pipe.send_bytes(do(worker, content))
+    os._exit(0)
 
 
-def _join(rank, ranks, folder):
+def _join(rank, ranks, pipe):
     import torch
     import torch.distributed as dist
+
+    from course.pipeline.rendezvous import Introductions
 
     torch.set_num_threads(1)
     loopback = [name for _, name in socket.if_nameindex() if name.startswith("lo")] if sys.platform != "win32" else []
     if loopback:
         os.environ["GLOO_SOCKET_IFNAME"] = loopback[0]
-    store = dist.FileStore(os.path.join(folder, "rendezvous"), ranks)
-    dist.init_process_group("gloo", store=store, rank=rank, world_size=ranks, timeout=PATIENCE)
+    try:
+        dist.init_process_group("gloo", store=Introductions(pipe), rank=rank, world_size=ranks, timeout=PATIENCE)
+    except RuntimeError as error:
+        if trouble := _trouble_with_loopback():
+            raise RuntimeError(f"the processes cannot reach each other, {trouble}") from error
+        raise
+
+
+def _trouble_with_loopback():
+    """Why this machine cannot talk to itself; None where it can."""
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as one, socket.create_connection(one.getsockname(), timeout=1):
+            return None
+    except OSError as error:
+        return (f"127.0.0.1 cannot be used ({error.strerror or error}): the loopback interface is down, which "
+                "`ip link set lo up` as root mends, or has no port left")
 
 
 def do(worker: Worker, content: bytes) -> bytes:
@@ -81,16 +95,30 @@ def do(worker: Worker, content: bytes) -> bytes:
             reply = {"result": job(worker, *arguments)}
     except BaseException as error:
         reply = _failure(error)
+    said = {"output": _cut(output.getvalue(), LONGEST_OUTPUT)}
     try:
-        return pickle.dumps(reply | {"output": output.getvalue()})
+        content = pickle.dumps(reply | said)
     except Exception as error:
-        return pickle.dumps(_failure(error) | {"output": output.getvalue()})
+        return pickle.dumps(_failure(error, "what the job returns cannot travel back: ") | said)
+    if len(content) <= LARGEST_REPLY:
+        return content
+    cause = f"what the job returns is {len(content):,} bytes, and at most {LARGEST_REPLY:,} can travel back: return less"
+    return pickle.dumps({"error": cause, "details": "", "of_neighbour": False} | said)
 
 
-def _failure(error):
-    message = "".join(traceback.format_exception_only(error)).strip()
-    return {"error": message, "details": traceback.format_exc(),
+def _failure(error, before=""):
+    """What is told of an error: a line that says it, and the rest, both of a length that can be read."""
+    cause = next(line for line in traceback.format_exception_only(error) if not line.startswith(" ")).partition("\n")[0]
+    return {"error": before + _cut(cause, LONGEST_CAUSE), "details": _cut_above(traceback.format_exc(), LONGEST_DETAILS),
             "of_neighbour": type(error).__name__ == "NeighbourLost"}
+
+
+def _cut(words, most):
+    return words if len(words) <= most else f"{words[:most]} ... and {len(words) - most:,} characters more"
+
+
+def _cut_above(words, most):
+    return words if len(words) <= most else f"{len(words) - most:,} characters more, and then ...\n{words[-most:]}"
 
 
 def _into(noise):
@@ -105,8 +133,15 @@ def _into(noise):
     sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False, errors="replace")
 
 
-def _end_with_parent(folders):
-    connection.wait([parent_process().sentinel])
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
+def _end_with_parent():
+    parent = parent_process()
+    watched = [parent.sentinel]
+    # The sentinel is a pipe. A copy of the parent that os.fork() made has it too and can outlive the parent.
+    try:
+        watched.append(os.pidfd_open(parent.pid))
+    except ProcessLookupError:
+        os._exit(0)
+    except (AttributeError, OSError):
+        pass
+    connection.wait(watched)
     os._exit(0)
