@@ -39,9 +39,9 @@ input()
 SPAWNED = """
 import json
 from benchmarks.processes import pss
-from course.pipeline import close, pool, run
+from course.pipeline import close, launch, run
 from course.schedules import gpipe
-pool.METHOD = "spawn"
+launch.METHOD = "spawn"
 print(json.dumps([pss(pid) for pid in run(gpipe({ranks}, 8), clock="virtual").pids]))
 close()
 """
