@@ -1,11 +1,10 @@
 """A real run computes what one process computes, in the schedule's order, and measures it."""
 
 import json
-from itertools import pairwise
 
 import pytest
 
-from course import Costs, Operation, Schedule, Timeline, simulate, violations
+from course import Costs, Operation, Schedule, Timeline, violations
 from course.pipeline import Sizes, run
 from course.schedules import SCHEDULES, gpipe, interleaved_1f1b, one_f_one_b
 
@@ -102,27 +101,6 @@ def test_bytes_on_the_wire_and_parameters_that_stay():
 def test_odd_sizes_of_a_boundary_travel_too():
     sizes = Sizes(hidden=3, heads=1, sequence=3, micro_batch_size=1, layers=2)
     assert run(gpipe(2, 2), clock="virtual", sizes=sizes).max_gradient_difference == 0.0
-
-
-def test_peak_bytes_are_the_count_times_the_bytes_of_one_micro_batch():
-    one = run(gpipe(4, 1), clock="virtual").peak_activation_bytes
-    for schedule in (gpipe(4, 6), one_f_one_b(4, 6)):
-        result = run(schedule, clock="virtual")
-        counts = simulate(schedule).peak_activations
-        assert result.peak_activations_measured == counts
-        assert result.peak_activation_bytes == tuple(count * size for count, size in zip(counts, one, strict=True))
-
-
-def test_interleaved_peak_bytes_are_the_most_that_is_held_at_one_time():
-    schedule = interleaved_1f1b(2, 4, 2)
-    sizes = Sizes(layers=4)
-    alone = run(gpipe(4, 1), clock="virtual", sizes=sizes).peak_activation_bytes
-    for rank, peak in enumerate(run(schedule, clock="virtual", sizes=sizes).peak_activation_bytes):
-        held = [0]
-        for operation in schedule.ranks[rank]:
-            held.append(held[-1] + (1 if operation.kind == "F" else -1) * alone[operation.stage])
-        assert peak == max(held)
-        assert all(before != after for before, after in pairwise(held))
 
 
 def test_what_a_rank_prints_comes_back():
