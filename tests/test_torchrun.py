@@ -2,11 +2,9 @@
 
 import contextlib
 import json
-import os
 import random
 import re
 import socket
-import subprocess
 import sys
 import time
 
@@ -18,7 +16,7 @@ from course.pipeline import run
 from course.pipeline.__main__ import _parser, main
 from course.pipeline.alignment import estimate
 from course.schedules import gpipe, interleaved_1f1b, one_f_one_b
-from tests.test_pipeline_processes import PATIENCE, ROOT, ends
+from tests.programs import PATIENCE, ROOT, ends, start
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="torchrun on Windows is untried")
 LIMIT = 240
@@ -54,22 +52,16 @@ os._exit(ended)
 """
 
 
-def torchrun(*arguments, folder):
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen([sys.executable, "-m", "torch.distributed.run", *map(str, arguments)], cwd=folder, text=True,
-                            env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-
-
 @pytest.fixture
 def under_torchrun(tmp_path):
     """Start torchrun; whatever the test does, nothing is left of it."""
     started = []
 
-    def start(*arguments):
-        started.append(torchrun(*arguments, folder=tmp_path))
+    def torchrun(*arguments):
+        started.append(start(["-m", "torch.distributed.run", *arguments], tmp_path))
         return started[-1]
 
-    yield start
+    yield torchrun
     for program in started:
         for process in family(program.pid):
             with contextlib.suppress(psutil.NoSuchProcess):
