@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from course.answers import LocalAnswer
 from course.checks.drawing_rules import read_answer
 from course.checks.outcome import Message
-from course.figures import stack, timeline_figure
+from course.figures import memory_figure, stack, timeline_figure
 from course.legality import violations
 from course.pipeline import PipelineError, Run, Sizes, run
 from course.schedule import Schedule
@@ -74,10 +74,12 @@ class RealRun:
         upper = self.drawn or self.run.predicted
         scale = max(float(upper.makespan), float(self.run.measured.makespan))
         name = "Your drawing" if self.drawn else "Simulated"
+        return stack(timeline_figure(upper, title=name, scale=scale, summary=False), self._measured(scale))
+
+    def _measured(self, scale=None):
         slot = f"one slot = {self.run.slot_seconds * 1000:.1f} ms"
-        return stack(timeline_figure(upper, title=name, scale=scale, summary=False),
-                     timeline_figure(self.run.measured, title=f"Measured on {len(self.run.pids)} processes, {slot}",
-                                     scale=scale, slot=1, summary=False))
+        return timeline_figure(self.run.measured, title=f"Measured on {len(self.run.pids)} processes, {slot}",
+                               scale=scale, slot=1, summary=False)
 
     def numbers(self) -> View:
         """Measured beside predicted, and what of it is real."""
@@ -120,6 +122,22 @@ class RealRun:
         kept = [[f"stage {stage}", f"{size:,}"] for stage, size in enumerate(run.parameter_bytes)]
         return together(table(["boundary", "what", "bytes in one step"], rows, "What was sent"),
                         table(["stage", "bytes of parameters"], kept, "What was not sent"))
+
+
+    def memory(self) -> View:
+        """The bytes of activations that each rank held, over time under what it did; and how they are made up."""
+        run, schedule = self.run, self.run.schedule
+        place = "stage" if schedule.rank_is_stage else "rank"
+        unit, size = ("MB", 1e6) if max(run.peak_activation_bytes, default=0) >= 1e6 else ("kB", 1e3)
+        steps = [[(time, level / size) for time, level in row] for row in run.activation_steps]
+        figure = memory_figure(steps, run.measured.makespan, title=f"Activations held, {unit}", unit=unit, place=place)
+        most = [max([0, *(level for _, level in row)]) for row in run.predicted.holding(run.bytes_of_one)]
+        rows = [[f"{place} {rank}", held, _row(run.bytes_of_one[stage] for stage in range(schedule.stages)
+                                               if schedule.stage_to_rank[stage] == rank), f"{most[rank]:,}", f"{peak:,}"]
+                for rank, (held, peak) in enumerate(zip(run.peak_activations_measured, run.peak_activation_bytes, strict=True))]
+        heads = (["micro-batches held at most", "bytes of one", "count x bytes"] if schedule.chunks == 1 else
+                 ["chunks held at most", "bytes of one micro-batch, per chunk", "sum over what is held"])
+        return together(stack(self._measured(), figure), table(["", *heads, "bytes measured at most"], rows))
 
 
 @dataclass(frozen=True, repr=False)
@@ -187,8 +205,10 @@ def run_subject(subject, stages: int, micro_batches: int, with_bubble: bool = Tr
     except KeyboardInterrupt:
         raise Interrupted("interrupted: the processes were ended; run the cell again") from None
     except (PipelineError, ValueError, OSError) as error:
-        return no_run(f"The run did not come to its end: {getattr(error, 'message', error)}.")
-
-
+        failed = no_run(f"The run did not come to its end: {getattr(error, 'message', error)}.")
+        if not (details := getattr(error, "details", "").strip()):
+            return failed
+        view = together(failed, folded("What the process said", *details.splitlines()))
+        return NoRun(view.html, view.text)
     # With times of its own an operation is no longer one cell wide, so the simulation stands above the measurement.
     return RealRun(result, drawn if not {"forward", "backward", "costs"} & set(options) else None, with_bubble)

@@ -43,18 +43,19 @@ def row_names(timeline, layout) -> str:
     return "".join(text(8, layout.y(row) + 17, place(timeline, row)) for row in range(layout.rows))
 
 
-def axis(timeline, layout, span, unit) -> str:
-    """Ticks at round times, and one in bold where the timeline ends."""
+def axis(until, layout, span, unit) -> str:
+    """Ticks at round times, and one in bold where the picture ends."""
     whole = unit == "slot"
-    end, bottom = float(timeline.makespan), layout.bottom
+    end, bottom = float(until), layout.bottom
     step = nice_step(span, (WIDTH - layout.left) / 44, whole)
     ticks = [index * step for index in range(int(span / step + 1e-9) + 1)]
-    ticks = [tick for tick in ticks if abs(tick - end) * layout.per_unit > 26]
+    clear = max(26, 14 + 4 * len(number(until)))
+    ticks = [tick for tick in ticks if abs(tick - end) * layout.per_unit > clear]
     marks = "".join(f"M{layout.x(tick):.1f} {bottom}v4" for tick in ticks)
     line = f"M{layout.left:.1f} {bottom}H{layout.x(span):.1f}"
     last = f"M{layout.x(end):.1f} {layout.top - 3}V{bottom + 5}"
     names = [text(layout.x(tick), bottom + 17, number(tick)) for tick in ticks]
-    names.append(text(layout.x(end), bottom + 17, number(timeline.makespan), font_weight="bold"))
+    names.append(text(layout.x(end), bottom + 17, number(until), font_weight="bold"))
     return (path(line + marks, fill="none", stroke="currentColor", stroke_opacity=0.55)
             + path(last, stroke="currentColor", stroke_width=1.6) * (end > 0)
             + f'<g text-anchor="middle">{"".join(names)}</g>' + text(8, bottom + 17, units(unit)))

@@ -33,6 +33,11 @@ class Layout:
         return self.top + self.rows * ROW
 
 
+def left_of(name: str) -> float:
+    """The left edge of time 0, behind the names of the rows; `name` is the longest."""
+    return 18 + 6.4 * len(name)
+
+
 def slot_of(timeline: Timeline):
     """The longest slot that all times are whole numbers of; None for floats, which come in no slots."""
     times = {time for rows in (timeline.starts, timeline.ends) for row in rows for time in row}

@@ -3,7 +3,7 @@
 from course.figures.boxes import boxes, faults, idle_cells, labels, tooltips
 from course.figures.figure import Figure
 from course.figures.frame import axis, heading, row_names
-from course.figures.layout import RIGHT, WIDTH, Layout, slot_of
+from course.figures.layout import RIGHT, WIDTH, Layout, left_of, slot_of
 from course.figures.svg import document, text
 from course.figures.words import place, read_marks, summary_line, text_form
 from course.timeline import Timeline
@@ -23,14 +23,14 @@ def timeline_figure(timeline: Timeline, title: str = "", marks=(), unit: str = "
     """
     marks = read_marks(timeline, marks, unit)
     rows = len(timeline.schedule.ranks)
-    left = 18 + 6.4 * len(place(timeline, max(0, rows - 1)))
+    left = left_of(place(timeline, max(0, rows - 1)))
     span = max(float(timeline.makespan), float(scale or 0)) or 1.0
     head, top = heading(timeline, title)
     layout = Layout(top, left, (WIDTH - RIGHT - left) / span, rows)
     cell = slot_of(timeline)
     body = [head, row_names(timeline, layout), idle_cells(timeline, layout, cell),
             boxes(timeline, layout), labels(timeline, layout), tooltips(timeline, layout, unit),
-            axis(timeline, layout, span, unit), faults(timeline, layout, marks)]
+            axis(timeline.makespan, layout, span, unit), faults(timeline, layout, marks)]
     notes = _notes(timeline, marks, unit, summary)
     body += [text(8, layout.bottom + 40 + LINE * line, words, font_weight=weight)
              for line, (words, weight) in enumerate(notes)]
