@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from course.checks import gpipe_diagram
+from course.checks import gpipe_diagram, spot_the_error
 from course.checks.outcome import Message, Outcome
 from course.timeline import Timeline
 
@@ -69,7 +69,7 @@ EXERCISES: dict[str, Exercise] = {exercise.grade_id: exercise for exercise in (
         "arrived?",
         "A result arrives when its slot has ended. Look for an operation in the same slot as the one it needs, or before it.",
         "In a look at stage 1's backwards; in b at stage 1's forwards; in c at the last stage: every B there needs its own F.",
-    ), gpipe_diagram.check_spot_the_error),
+    ), spot_the_error.check_spot_the_error),
 )}
 
 

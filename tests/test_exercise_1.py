@@ -4,7 +4,7 @@ import pytest
 
 from autograder.session import Session
 from course import Timeline, violations
-from course.checks import gpipe_diagram
+from course.checks import gpipe_diagram, spot_the_error
 from course.exercises import EXERCISES
 from tests import bank_1_gpipe_diagram as bank
 from tests.bank import assert_verdict, judged_locally, judged_remotely
@@ -71,9 +71,9 @@ def test_the_numbers_in_the_checks_are_the_formulas():
     assert bank.FIRST_OUT.count(".") == 24
 
 
-@pytest.mark.parametrize("name", gpipe_diagram.DRAWINGS)
+@pytest.mark.parametrize("name", spot_the_error.DRAWINGS)
 def test_each_drawing_has_exactly_one_illegal_operation(name):
-    (fault,) = violations(gpipe_diagram.drawing(name))
+    (fault,) = violations(spot_the_error.drawing(name))
     assert fault.code == "too-early"
 
 

@@ -1,28 +1,16 @@
-"""Notebook 1: the GPipe diagram of 4 stages and 4 micro-batches, its bubbles, and three drawings with an error."""
+"""Notebook 1: the GPipe diagram of 4 stages and 4 micro-batches, and its bubbles."""
 
 from fractions import Fraction
 
 from course.checks.drawing_rules import explain_faults, first_avoidable_idle, read_answer
-from course.checks.outcome import Message, Outcome, Step, as_number, is_number, near, unreadable
+from course.checks.outcome import Message, Outcome, Step, as_number, is_number, near, show_value, unreadable
 from course.formulas import bubble_fraction, busy_slots, idle_slots, total_slots
 from course.legality import violations
 from course.recognition import recognize
-from course.timeline import Timeline
 
 STAGES = MICRO_BATCHES = 4
 SLOTS = total_slots(STAGES, MICRO_BATCHES)
 IDLE = idle_slots(STAGES)
-
-DRAWINGS = {
-    "a": "F0 F1 F2 .  .  .  .  B0 B1 B2\n.  F0 F1 F2 .  B0 .  B1 B2 .\n.  .  F0 F1 F2 B0 B1 B2 .  .",
-    "b": "F0 F1 F2 .  .  .  .  B0 B1 B2\n.  F0 F2 F1 .  .  B0 B1 B2 .\n.  .  F0 F2 F1 B0 B1 B2 .  .",
-    "c": "F0 F1 F2 .  .  B0 .  B1 .  B2\n.  F0 F1 .  B0 F2 B1 .  B2 .\n.  .  F0 B0 F1 B1 B2 F2 .  .",
-}
-
-
-def drawing(name: str) -> Timeline:
-    """One of the three drawings with an error, 3 stages and 3 micro-batches."""
-    return Timeline.from_grid(DRAWINGS[name], stages=3, micro_batches=3)
 
 
 def check_diagram(answer) -> Outcome:
@@ -110,7 +98,7 @@ def check_bubbles(per_stage, fraction) -> Outcome:
         messages.append(trouble)
     elif not isinstance(counts, list) or len(counts) != STAGES or not all(map(is_number, counts)):
         messages.append(Message("not-a-list", f"`bubbles_per_stage` is a list of {STAGES} numbers, one a stage, stage 0 "
-                                f"first; found {_show(counts)}."))
+                                f"first; found {show_value(counts)}."))
     else:
         right = [count == IDLE for count in counts]
         messages.append(_bubbles_message(counts))
@@ -142,7 +130,7 @@ def _bubbles_message(counts):
     if counts == [SLOTS - IDLE] * STAGES:
         return Message("busy-cells", "This is the number of busy cells. The bubble is what is left of each row.")
     wrong = next(stage for stage in range(STAGES) if counts[stage] != IDLE)
-    return Message("bubbles-wrong", f"Stage {wrong}: found {_show(counts[wrong])}. Count the `.` cells of its row in "
+    return Message("bubbles-wrong", f"Stage {wrong}: found {show_value(counts[wrong])}. Count the `.` cells of its row in "
                    "the shortest diagram, one with full points, from slot 0 to the end of stage 0's last backward.")
 
 
@@ -162,7 +150,7 @@ def _fraction_message(value):
                        "forwards and backwards.")
     if value == IDLE or value == IDLE * STAGES:
         return Message("a-count", "This is a number of idle cells. The fraction is that number over the number of all cells.")
-    return Message("fraction-wrong", f"Found {_show(value)}. Divide the idle cells of the shortest diagram by all its "
+    return Message("fraction-wrong", f"Found {show_value(value)}. Divide the idle cells of the shortest diagram by all its "
                    "cells, busy and idle, of all stages from slot 0 to the end.")
 
 
@@ -178,7 +166,7 @@ def _number_step(step, worth, value, name, judge):
     found = unreadable(value, name, "It is a number, such as 1/2.")
     number = as_number(value)
     if not found and number is None:
-        found = Message("not-a-number", f"`{name}` is a number, such as 1/2; found {_show(value)}.")
+        found = Message("not-a-number", f"`{name}` is a number, such as 1/2; found {show_value(value)}.")
     found = found or judge(number)
     return Step(step, worth, found.good), found
 
@@ -196,7 +184,7 @@ def _slots_message(value):
                        "through the other stages, and takes two slots on each.")
     if value == 3 * MICRO_BATCHES:
         return Message("no-bubble", "This is one stage's work alone, without the time in which it waits.")
-    return Message("slots-wrong", f"Found {_show(value)}. Redraw the last stage's and then stage 0's row with backwards two "
+    return Message("slots-wrong", f"Found {show_value(value)}. Redraw the last stage's and then stage 0's row with backwards two "
                    "cells wide, and count the columns.")
 
 
@@ -216,86 +204,5 @@ def _twice_fraction_message(value):
     if near(value, Fraction(IDLE, total_slots(STAGES, MICRO_BATCHES, backward=2))):
         return Message("idle-unchanged", f"This keeps {IDLE} idle slots a stage. A stage now waits for backwards that take "
                        "twice as long, so its idle time grows too.")
-    return Message("fraction-wrong", f"Found {_show(value)}. Divide the idle slots of one stage in the longer drawing by "
+    return Message("fraction-wrong", f"Found {show_value(value)}. Divide the idle slots of one stage in the longer drawing by "
                    "all its slots, busy and idle.")
-
-
-def check_spot_the_error(answer) -> Outcome:
-    """Points for each of the three drawings (1) and for all three together (1)."""
-    given = answer.value()
-    names = tuple(DRAWINGS)
-    wanted = 'It is a dict such as {"a": ("F0", 1), "b": ..., "c": ...}: token and stage.'
-    trouble = unreadable(given, "illegal_operations", wanted)
-    if isinstance(given, list) and len(given) == len(names):
-        given = dict(zip(names, given, strict=True))
-    if not trouble and not isinstance(given, dict):
-        trouble = Message("not-a-dict", f"`illegal_operations`: found {_show(given)}. {wanted}")
-    if trouble:
-        return Outcome(_spot_steps(dict.fromkeys(names, False)), (trouble,))
-    given = {str(key).strip().lower(): value for key, value in given.items()}
-    pairs = {name: _pair(given.get(name)) for name in names}
-    truth = {name: _illegal(name) for name in names}
-    shifted = all(pair == (token, stage + 1) for pair, (token, stage) in zip(pairs.values(), truth.values(), strict=True))
-    right = {name: shifted or pairs[name] == truth[name] for name in names}
-    messages = [_spot_message(name, given.get(name), pairs[name], right[name]) for name in names]
-    if shifted:
-        messages.append(Message("stages-from-one", "Your stages are counted from 1, consistently: taken as such.", good=True))
-    extra = sorted(set(given) - set(names))
-    if extra:
-        messages.append(Message("unknown-key", f"There is no drawing {extra[0]!r}: the keys are a, b and c."))
-    return Outcome(_spot_steps(right), tuple(messages))
-
-
-def _spot_steps(right):
-    return (*(Step(f"drawing {name}", 1, found) for name, found in right.items()), Step("all three", 1, all(right.values())))
-
-
-def _illegal(name):
-    (fault,) = violations(drawing(name))
-    return drawing(name).schedule.ranks[fault.rank][fault.position].short, fault.rank
-
-
-def _pair(value):
-    """(token, stage) from a pair in either order, with the stage as a number or its text; None when it is no pair."""
-    if isinstance(value, str):
-        value = value.replace(",", " ").split(maxsplit=1)
-    if not isinstance(value, list) or len(value) != 2:
-        return None
-    token, stage = value if not is_number(value[0]) and not str(value[0]).isdecimal() else value[::-1]
-    if isinstance(stage, str) and stage.lower().removeprefix("stage").strip().isdecimal():
-        stage = int(stage.lower().removeprefix("stage"))
-    if not isinstance(token, str) or not is_number(stage):
-        return None
-    return token.strip().upper(), stage
-
-
-def _spot_message(name, given, pair, right):
-    if given is None or given == "...":
-        return Message("unanswered", f"Drawing {name} is not answered yet.")
-    if pair is None:
-        return Message("not-a-pair", f"Drawing {name}: a pair of token and stage is asked for, such as (\"F0\", 1); "
-                       f"found {_show(given)}.")
-    token, stage = pair
-    timeline = drawing(name)
-    if right:
-        return Message("spotted", f"Drawing {name}: {violations(timeline)[0].message}.", good=True)
-    spans = {(span.operation.short, span.rank): span for span in timeline.spans}
-    if (token, stage) not in spans:
-        return Message("not-there", f"Drawing {name}: there is no {token} on stage {stage} in it. Stages are 0, 1 and 2 from "
-                       "the top.")
-    (fault,) = violations(timeline)
-    culprit = timeline.schedule.ranks[fault.rank][fault.position]
-    operation = spans[token, stage].operation
-    if operation in timeline.schedule.needs(culprit):
-        return Message("the-needed-one", f"Drawing {name}: {token} on stage {stage} is in time: everything it needs has "
-                       "ended. But something that needs it does not wait for it: that one is asked for.")
-    needs = timeline.schedule.needs(operation)
-    reason = "it needs nothing" if not needs else "it starts after " + " and ".join(
-        f"{need.short} of stage {need.stage} (ends at slot {spans[need.short, need.stage].end})" for need in needs)
-    return Message("is-legal", f"Drawing {name}: {token} on stage {stage} is legal: {reason}"
-                   + (f", at slot {spans[token, stage].start}." if needs else "."))
-
-
-def _show(value):
-    text = repr(value)
-    return text if len(text) <= 40 else text[:40] + "…"

@@ -74,3 +74,9 @@ def is_number(value) -> bool:
 def near(value, target, tolerance=0.002) -> bool:
     """Whether a number is the target, up to the rounding of a value written with two or three digits."""
     return is_number(value) and abs(value - target) <= tolerance
+
+
+def show_value(value) -> str:
+    """A value as a message shows it: its repr, cut after 40 characters."""
+    text = repr(value)
+    return text if len(text) <= 40 else text[:40] + "…"

@@ -12,7 +12,7 @@
 
 # %% locked="ex1-setup"
 from course import Costs
-from course.checks.gpipe_diagram import DRAWINGS
+from course.checks.spot_the_error import DRAWINGS
 from course.notebook import check, draw_here, hint, practise, predict, reveal, run_for_real, show, when_right
 
 # %% [markdown]
