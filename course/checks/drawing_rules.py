@@ -88,9 +88,9 @@ def explain_faults(reading: Reading, faults: list[Violation], most: int = 3) -> 
     lacking = _cell_missing(reading) if early else None
     if lacking:
         rank, count, token = lacking
-        cells = "a cell" if count == 1 else f"{count} cells"
-        messages.append(Message("cell-missing", f"Stage {rank}: the row is {cells} shorter than the others. From {token} on it "
-                                f"would be in time, stood everything {count} later: is a `.` missing before it?"))
+        cells, slots = ("a cell", "one slot") if count == 1 else (f"{count} cells", f"{count} slots")
+        messages.append(Message("cell-missing", f"Stage {rank}: the row is {cells} shorter than the others, and everything would "
+                                f"be in time if it stood {slots} later from {token} on. Is a `.` missing before it?"))
     if early and _legal_upside_down(reading):
         messages.append(Message("rows-reversed", "Turned upside down, nothing would start too early: the first line is stage 0, "
                                 "the last line is the last stage."))
