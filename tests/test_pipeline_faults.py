@@ -204,7 +204,10 @@ def test_a_fork_server_that_was_killed_is_replaced():
     first = run(gpipe(2, 2), clock="virtual").pids
     if forkserver._forkserver._forkserver_pid is None:
         pytest.skip("no fork server on this system")
-    psutil.Process(forkserver._forkserver._forkserver_pid).kill()
+    server = psutil.Process(forkserver._forkserver._forkserver_pid)
+    server.kill()
+    while server.status() != psutil.STATUS_ZOMBIE:
+        time.sleep(0.01)
     pool._pool.processes[0].join()
     second = run(gpipe(2, 2), clock="virtual")
     assert second.max_gradient_difference == 0.0

@@ -91,6 +91,39 @@ def test_an_interrupt_while_the_workers_start_leaves_the_next_run_possible(tmp_p
     assert ends(program.pid)
 
 
+def test_an_interrupt_at_any_time_leaves_no_words_and_no_process(tmp_path):
+    code = textwrap.dedent("""
+        import os, random, threading, time
+        from course import schedules
+        from course.pipeline import close, run
+        draw = random.Random(5)
+        run(schedules.gpipe(4, 1), clock="virtual", steps=1)
+        for number in range(12):
+            if number % 3:
+                close()
+            threading.Timer(draw.uniform(0, 0.25), lambda: os.kill(os.getpid(), 2)).start()
+            try:
+                while True:
+                    run(schedules.gpipe(4, 2), clock="virtual", steps=1)
+            except KeyboardInterrupt:
+                pass
+        print(run(schedules.gpipe(2, 2), clock="virtual").max_gradient_difference, flush=True)
+        close()
+        print(os.listdir("/proc/self/fd") if os.path.exists("/proc/self/fd") else "", flush=True)
+        time.sleep(600)
+    """)
+    program = start(["-c", code], tmp_path)
+    assert program.stdout.readline() == "0.0\n"
+    assert len(program.stdout.readline().split()) < 20, "each run would have left some open files"
+    until = time.monotonic() + PATIENCE
+    while len(session_of(program.pid)) > 3 and time.monotonic() < until:
+        time.sleep(0.05)
+    assert len(session_of(program.pid)) <= 3, "the program, its fork server and its resource tracker"
+    program.kill()
+    assert program.communicate(timeout=PATIENCE)[1] == "", "seed 5"
+    assert ends(program.pid)
+
+
 def test_a_forked_copy_of_the_caller_leaves_the_workers_alone(tmp_path):
     code = textwrap.dedent("""
         import multiprocessing

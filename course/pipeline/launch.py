@@ -3,10 +3,12 @@
 import contextlib
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
+import threading
 import types
-from multiprocessing import process
+from multiprocessing import connection, process
 
 METHOD = "forkserver" if sys.platform == "linux" else "spawn"
 # the first imports the others, unless the fork server cannot find this package: it does not get the caller's sys.path
@@ -14,6 +16,7 @@ CALLER = "caller_"
 PRELOAD = ["course.pipeline.preload", "torch", "torch.distributed", "torch.fx.experimental.symbolic_shapes", "cloudpickle"]
 
 _started = set()
+_ready = None  # the fork server that has done its imports
 
 
 def pipes():
@@ -25,7 +28,7 @@ def pipes():
 def start(target, arguments: tuple, name: str):
     """Start a process that does `target(*arguments)`. EOFError or OSError when it could not be."""
     worker = multiprocessing.get_context(METHOD).Process(target=target, args=arguments, daemon=True, name=name)
-    with _no_main(), no_interrupt() if METHOD == "spawn" else contextlib.nullcontext():
+    with _no_main(), no_interrupt():  # a process that is half started would complain, or never end
         worker.start()
     _started.add(worker)
     return worker
@@ -48,11 +51,40 @@ def preload():
             forkserver.ensure_running()
 
 
-def preloaded() -> bool:
-    """Whether the fork server runs already."""
+def wait_for_imports():
+    """Wait until the fork server has done its imports: seconds in which Ctrl-C must come through, as in `start` it does not.
+
+    For that it is asked for a process that ends at once. EOFError when the server has ended.
+    """
+    global _ready
+    if METHOD != "forkserver" or _ready == _server():
+        return
     from multiprocessing import forkserver
 
-    return getattr(forkserver._forkserver, "_forkserver_pid", None) is not None
+    status = None
+    try:
+        with no_interrupt():
+            status, orders = forkserver.connect_to_new_process([])
+            with open(orders, "wb") as pipe:  # what a process reads: how to prepare, and what has a _bootstrap
+                pipe.write(pickle.dumps({}) + pickle.dumps(types.SimpleNamespace(_bootstrap=callable)))
+        connection.wait([status])
+        if not os.read(status, 1):
+            raise EOFError("the fork server has ended")
+    finally:
+        if status is not None:
+            os.close(status)
+    _ready = _server()
+
+
+def _server():
+    from multiprocessing import forkserver
+
+    return getattr(forkserver._forkserver, "_forkserver_pid", None)
+
+
+def preloaded() -> bool:
+    """Whether the fork server runs already."""
+    return _server() is not None
 
 
 @contextlib.contextmanager
@@ -68,15 +100,22 @@ def _no_main():
 
 @contextlib.contextmanager
 def no_interrupt():
-    """Put Ctrl-C off for a moment: what is started meanwhile never gets it, for the mask is handed down."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Put Ctrl-C off for a moment. What is started meanwhile never gets it, for the mask is handed down."""
+    came, handler = [], None
+    # The mask is one thread's: a signal that another thread gets still interrupts this one, if this is the main one.
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is not None:
+        handler = signal.signal(signal.SIGINT, lambda *_: came.append(True))
+    masks = hasattr(signal, "pthread_sigmask")
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else None
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if masks:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if handler is not None:
+            signal.signal(signal.SIGINT, handler)
+        if came:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _disown():

@@ -47,6 +47,7 @@ class Pool:
 
     def _start(self, numbers):
         launch.preload()
+        launch.wait_for_imports()
         for rank in range(self.ranks):
             ours, theirs, heard, said = launch.pipes()
             self.pipes.append(ours)
