@@ -161,6 +161,8 @@ def test_an_error_is_one_line_of_a_readable_length_with_details_under_it():
     short = reply(lambda worker: fails("first\nsecond"))
     assert short["error"] == "ValueError: first"
     assert "second" in short["details"] and "in fails" in short["details"]
+    assert "worker.py" not in short["details"], "how a function is called is of no use to who wrote it"
+    assert "worker.py" in reply("course.pipeline.worker:no_such_name")["details"]
 
 
 def test_an_error_is_shown_with_its_line_first():

@@ -16,6 +16,7 @@ from multiprocessing import connection, parent_process
 
 from course.pipeline.progress import Progress
 
+HERE = os.path.dirname(__file__) + os.sep
 PATIENCE = timedelta(hours=1)  # who waits too long is ended by the parent, which knows more
 INTRODUCTION = b"introduction "  # how a message begins that is no job and no reply: see course.pipeline.rendezvous
 LARGEST_REPLY = 1 << 29  # bytes
@@ -109,7 +110,11 @@ def do(worker: Worker, content: bytes) -> bytes:
 def _failure(error, before=""):
     """What is told of an error: a line that says it, and the rest, both of a length that can be read."""
     cause = next(line for line in traceback.format_exception_only(error) if not line.startswith(" ")).partition("\n")[0]
-    return {"error": before + _cut(cause, LONGEST_CAUSE), "details": _cut_above(traceback.format_exc(), LONGEST_DETAILS),
+    frames = error.__traceback__
+    while frames and frames.tb_frame.f_code.co_filename.startswith(HERE):  # how it came to the caller's function is ours
+        frames = frames.tb_next
+    details = "".join(traceback.format_exception(type(error), error, frames or error.__traceback__))
+    return {"error": before + _cut(cause, LONGEST_CAUSE), "details": _cut_above(details, LONGEST_DETAILS),
             "of_neighbour": type(error).__name__ == "NeighbourLost"}
 
 
