@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -12,7 +13,7 @@ from autograder.worker import HEADER, write_frame
 from course.answers import Raised
 from course.wire import WireError, from_wire, to_wire
 
-MAX_FRAME = 8 << 20
+MAX_FRAME = 32 << 20
 GRACE = 3.0  # seconds beyond a call's own limit before the process is given up
 
 
@@ -26,7 +27,8 @@ class Session:
         self._seconds, self._count, self._ended = seconds, 0, None
         self._process = subprocess.Popen(
             [sys.executable, "-m", "autograder.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+            stderr=subprocess.DEVNULL, start_new_session=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
         self._frames = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -45,8 +47,8 @@ class Session:
         return RemoteAnswer(self, name)
 
     def close(self):
-        """End the process, whatever it is doing."""
-        self._process.kill()
+        """End the process and what it has started, whatever they are doing."""
+        self._kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(BrokenPipeError):
@@ -87,9 +89,15 @@ class Session:
         except (ValueError, RecursionError) as error:
             return self._end(f"its reply cannot be read: {str(error)[:100]}")
 
+    def _kill(self):
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
+
     def _end(self, reason):
         self._ended = reason
-        self._process.kill()
+        self._kill()
         return Raised("Ended", reason)
 
 

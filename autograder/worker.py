@@ -59,7 +59,11 @@ def main():
     sys.modules["__main__"] = module  # so that classes and pickles of the learner's find their home
     namespace = module.__dict__
     while (request := read_frame(requests)) is not None:
-        write_frame(replies, {"id": request["id"], "answer": to_wire(answer(request, namespace))})
+        try:
+            found = answer(request, namespace)
+        except KeyboardInterrupt:  # nobody presses Ctrl-C here: the learner's code raised it
+            found = Raised("KeyboardInterrupt", "")
+        write_frame(replies, {"id": request["id"], "answer": to_wire(found)})
 
 
 if __name__ == "__main__":

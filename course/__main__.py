@@ -1,6 +1,7 @@
 """The command line: `python -m course show gpipe --ranks 4 --micro-batches 8` draws, `run` trains for real."""
 
 import json
+import os
 import sys
 from fractions import Fraction
 
@@ -21,6 +22,7 @@ from course.simulation import simulate
 from course.timeline import Timeline
 
 CLOCK = "paced"
+MOST_CELLS = 2_000_000  # of a text grid
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -31,6 +33,9 @@ def main(arguments: list[str] | None = None) -> int:
         return _show(schedule, costs, options) if options.command == "show" else _run(schedule, costs, options)
     except ValueError as error:
         return _complain(error, WRONG_INPUT)
+    except BrokenPipeError:  # whoever read our output has enough; Python would complain once more at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
     except KeyboardInterrupt:
         return _complain("interrupted; no process is left", INTERRUPTED)
 
@@ -46,7 +51,11 @@ def _show(schedule, costs, options):
 
 
 def description(timeline: Timeline) -> str:
-    """The text grid of a timeline and its numbers."""
+    """The text grid of a timeline and its numbers. ValueError where the grid would be endless."""
+    cells = len(timeline.starts) * float(timeline.makespan / timeline.slot)
+    if not cells <= MOST_CELLS:
+        raise ValueError(f"the drawing would have {cells:.3g} cells, at most {MOST_CELLS:,} are possible: take fewer ranks or "
+                         "micro-batches, or times that are closer to each other")
     bubble, over = timeline.bubble_fraction, timeline.bubble_over_ideal
     return "\n".join([
         str(timeline), "",

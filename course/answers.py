@@ -80,7 +80,7 @@ def _encode(value, counter, depth):
 def _text(value):
     if len(value) > MAX_TEXT:
         raise Refused(f"the text is longer than {MAX_TEXT} characters")
-    return str.__str__(value)
+    return str.__str__(value).encode("utf-8", "replace").decode()  # a lone surrogate could not be shown
 
 
 def _number(value):
@@ -94,10 +94,15 @@ def _number(value):
         if value.bit_length() > MAX_BITS:
             raise Refused(f"the whole number has more than {MAX_BITS} bits")
         return value
-    if isinstance(value, Decimal) and not value.is_finite():
-        raise Refused(f"{value} is not a finite number")
-    if isinstance(value, Rational | Decimal):
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            raise Refused(f"{value} is not a finite number")
+        if abs(value.adjusted()) > MAX_BITS // 4:
+            raise Refused("the number has too many digits")
         return Fraction(value)
+    if isinstance(value, Rational):
+        pair = Fraction.as_integer_ratio(value) if isinstance(value, Fraction) else (value.numerator, value.denominator)
+        return Fraction(*map(_number, pair))
     return _number(float(value))
 
 
@@ -140,23 +145,30 @@ class LocalAnswer:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 with _time_limit(self._seconds if self.limited else None):
-                    return encode(produce())
-        except KeyboardInterrupt:
-            raise
-        except Refused as error:
-            return Raised("Refused", str(error))
+                    return _outcome(produce)
         except TimeLimit:
             return Raised("TimeLimit", f"it ran for more than {self._seconds:g} s and was stopped")
-        except BaseException as error:  # SystemExit and the like are the learner's, and must not end the kernel
-            return Raised(type(error).__name__, _describe(error))
         finally:
             self.printed = (self.printed + out.getvalue())[:MAX_TEXT]
 
 
+def _outcome(produce):
+    try:
+        return encode(produce())
+    except (KeyboardInterrupt, TimeLimit):
+        raise
+    except Refused as error:
+        return Raised("Refused", str(error))
+    except BaseException as error:  # SystemExit and the like are the learner's, and must not end the kernel
+        return Raised(type(error).__name__, _describe(error))
+
+
 def _describe(error):
     try:
-        return str(error)[:300]
-    except Exception:  # an exception of the learner's own whose text cannot be made
+        return _text(str(error))[:300]
+    except (KeyboardInterrupt, TimeLimit):
+        raise
+    except BaseException:  # an exception of the learner's own whose text cannot be made
         return ""
 
 

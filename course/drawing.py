@@ -7,8 +7,8 @@ from course.schedule import Operation
 
 IDLE, CONTINUED, UNMARKED = ".", "~", "?"
 STUB = "..."
-_LABEL = re.compile(r"^\s*(?:(?:stage|rank|gpu|device)\s*)?\d*\s*[:|]\s*", re.IGNORECASE)
-_READABLE = re.compile(r"\d*[FBIW]\d+")
+_LABEL = re.compile(r"^\s*(?:(?:stage|rank|gpu|device)\s*)?(\d*)\s*[:|]\s*", re.IGNORECASE)
+_READABLE = re.compile(r"\d{0,6}[FBIW]\d{1,6}")
 
 
 class DrawingError(ValueError):
@@ -90,6 +90,11 @@ def read_drawing(text, stages: int | None = None) -> Drawing:
         first = (_LABEL.sub("", lines[stages]).split() or [""])[0]
         raise DrawingError("rows", f"There are {len(lines)} rows, but only {stages} stages: row {stages}, counted "
                            f"from 0 (it begins with `{first}`), is one too many. One line a stage, stage 0 first.")
+    labels = [match[1] for match in map(_LABEL.match, lines) if match and match[1]]
+    order = sorted(range(len(lines)), key=lambda row: int(labels[row])) if len(labels) == len(set(labels)) == len(lines) else []
+    if order != sorted(order):
+        notes["labels"] = [f"The rows were put in the order of their labels, `{labels[order[0]]}` first."]
+        lines = [lines[row] for row in order]
     rows = []
     for number, line in enumerate(lines):
         row, row_notes = _read_row(number, line)

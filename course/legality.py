@@ -187,6 +187,9 @@ def _overlaps(timeline):
     found, schedule = [], timeline.schedule
     for rank, operations in enumerate(schedule.ranks):
         starts, ends = timeline.starts[rank], timeline.ends[rank]
+        found += [Violation("overlap", rank, position, f"{schedule.label(operation)} on {_place(schedule, rank)} starts at "
+                                                       f"{starts[position]}, but ends at {ends[position]}")
+                  for position, operation in enumerate(operations) if not starts[position] <= ends[position]]
         for position in range(1, len(operations)):
             if starts[position] < ends[position - 1]:
                 found.append(Violation("overlap", rank, position,

@@ -131,7 +131,7 @@ def _not_yet(grade_id):
 
 
 def _confidence(sure):
-    return f", {sure:g}% sure" if is_number(sure) else ""
+    return f", {float(sure):g}% sure" if is_number(sure) else ""
 
 
 def _plain(value):

@@ -9,6 +9,7 @@ from functools import cached_property
 
 KINDS = "FBIW"  # forward, whole backward, input gradient, weight gradient
 BACKWARDS = ("B", "I")  # the kinds that send a gradient to the stage before
+MOST_DIGITS = 6
 _TOKEN = re.compile(r"(\d*)([FBIW])(\d+)")
 
 
@@ -39,6 +40,8 @@ class Operation:
         if not match or (not match[1] and stage is None):
             rule = "<stage><kind><micro-batch> such as 2F0" if stage is None else "F0 or B0"
             raise ValueError(f"{token!r} is not an operation: write {rule}, with a kind of F, B, I or W")
+        if len(match[1]) > MOST_DIGITS or len(match[3]) > MOST_DIGITS:
+            raise ValueError(f"{token[:20]!r}: stage and micro-batch have at most {MOST_DIGITS} digits here")
         return cls(int(match[1]) if match[1] else stage, match[2], int(match[3]))
 
 
@@ -111,7 +114,11 @@ class Schedule:
         (Operation(stage=1, kind='F', micro_batch=0), Operation(stage=1, kind='B', micro_batch=0))
         """
         ranks = []
-        for row, cells in enumerate(csv.reader(io.StringIO(text))):
+        try:
+            rows = list(csv.reader(io.StringIO(text.removeprefix("\ufeff").rstrip("\r\n"), newline="")))
+        except csv.Error as error:
+            raise ValueError(f"not a CSV text: {error}") from None
+        for row, cells in enumerate(rows):
             operations = []
             for column, cell in enumerate(cells):
                 if cell.strip():

@@ -134,7 +134,7 @@ class Timeline:
 
     def grid(self, slot=None) -> str:
         """The text form: one line a rank, one cell a slot. Times that are not whole slots are rounded to them."""
-        slot = slot or self._slot()
+        slot = slot or self.slot
         columns = max(1, round(self.makespan / slot))
         rows = []
         for operations, starts, ends in zip(self.schedule.ranks, self.starts, self.ends, strict=True):
@@ -152,7 +152,9 @@ class Timeline:
         return "\n".join(" ".join(cell.ljust(width) for cell in row + [IDLE] * (columns - len(row))).rstrip()
                          for row in rows)
 
-    def _slot(self):
+    @cached_property
+    def slot(self):
+        """The longest time that all starts and ends are multiples of; for floats, about the shortest operation."""
         times = [time for rows in (self.starts, self.ends) for row in rows for time in row if time]
         if not times:
             return 1

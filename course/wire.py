@@ -6,6 +6,8 @@ from fractions import Fraction
 
 from course.answers import MAX_BITS, MAX_DEPTH, MAX_ITEMS, Raised
 
+SPARE = 4  # a dict or a fraction is several items and levels here, and one for the encoder
+
 
 class WireError(ValueError):
     """A frame that is no plain data."""
@@ -23,7 +25,7 @@ def to_wire(value) -> str:
 def from_wire(text: str):
     """Plain data from JSON text. WireError for anything else: unknown tags, nan, too deep, too large."""
     try:
-        return _in(json.loads(text, parse_constant=_no_constant), [MAX_ITEMS], 0)
+        return _in(json.loads(text, parse_constant=_no_constant), [SPARE * MAX_ITEMS], 0)
     except RecursionError:
         raise WireError("nested too deep") from None
     except WireError:
@@ -50,7 +52,7 @@ def _out(value):
 
 def _in(value, left, depth):
     left[0] -= 1
-    if left[0] < 0 or depth > 2 * MAX_DEPTH + 2:
+    if left[0] < 0 or depth > SPARE * (MAX_DEPTH + 2):
         raise WireError("too large or too deep")
     if isinstance(value, list):
         return [_in(item, left, depth + 1) for item in value]

@@ -5,12 +5,14 @@ import itertools
 import json
 import sys
 import threading
+import time
 import types
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy
 import pandas
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,12 +81,62 @@ def test_plain_data_survives_the_wire(value):
 @pytest.mark.parametrize("text", [
     "", "{", "NaN", "[Infinity]", '{"x": 1}', '{"fraction": [1, 0]}', '{"fraction": [1.5, 2]}', '{"fraction": 3}',
     '{"dict": [[1]]}',
-    '{"dict": [[{"dict": []}, 1]]}', '{"raised": [1, 2]}', '{"raised": ["a", "b"], "x": 1}', "[" * 100_000, "[" * 60 + "]" * 60,
+    '{"dict": [[{"dict": []}, 1]]}', '{"raised": [1, 2]}', '{"raised": ["a", "b"], "x": 1}', "[" * 100_000, "[" * 200 + "]" * 200,
     "1" * 5000, "1" * 2000, "1e999", '{"dict": "ab"}', '{"dict": 5}',
 ])
 def test_a_wire_that_lies_is_a_wire_error(text):
     with pytest.raises(WireError):
         from_wire(text)
+
+
+class LyingFraction(Fraction):
+    numerator = property(lambda self: "seven")
+
+
+class Mute(Exception):
+    def __str__(self):
+        sys.exit(1)
+
+
+class Talker(Exception):
+    def __str__(self):
+        while True:
+            pass
+
+
+def raising(error):
+    raise error
+
+
+def test_subclasses_and_exceptions_that_lie():
+    found = encode(LyingFraction(1, 3))
+    assert type(found) is Fraction and found == Fraction(1, 3)
+    assert LocalAnswer(lambda: raising(Mute()), 60).call() == Raised("Mute", "")
+    assert LocalAnswer(lambda: raising(Talker()), 0.3).call().type == "TimeLimit"
+    assert LocalAnswer("\ud800").value() == "?"
+
+
+def test_large_plain_answers_pass_the_session_as_they_pass_the_notebook():
+    source = "big = {n: n for n in range(40_000)}\ndeep = 0\nfor _ in range(18): deep = {1: deep}"
+    namespace = {}
+    exec(source, namespace)
+    with Session() as session:
+        assert session.run(source) is None
+        for name in ("big", "deep"):
+            assert session.answer(name).value() == LocalAnswer(namespace[name]).value()
+        assert session.run("raise KeyboardInterrupt").type == "KeyboardInterrupt"
+        assert session.answer("deep").value()
+
+
+def test_what_a_session_has_started_ends_with_it():
+    with Session() as session:
+        assert session.run("import multiprocessing, time\np = multiprocessing.Process(target=time.sleep, args=(600,))\n"
+                           "p.start()\npid = p.pid") is None
+        pid = session.answer("pid").value()
+    deadline = time.monotonic() + 60
+    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def endless():

@@ -76,7 +76,8 @@ def test_torch_is_installed_first_and_alone_then_the_course(monkeypatch, index_w
     monkeypatch.setattr(environment, "pip", pip)
     assert environment.install("python", dev=True, index_wanted="https://cpu")
     plain = [] if index_works else [("torch==2.13.0",)]
-    assert calls == [("torch==2.13.0", "--index-url", "https://cpu"), *plain, ("-e", ".[dev]")]
+    from_index = ("torch==2.13.0", "--index-url", "https://cpu", "--retries", "0", "--timeout", "15")
+    assert calls == [from_index, *plain, ("-e", ".[dev]")]
 
 
 def test_an_index_is_not_asked_where_torch_is_there(monkeypatch):

@@ -192,3 +192,9 @@ def test_a_quarter_of_a_million_operations():
     assert sum(map(len, schedule.ranks)) == 262_144
     timeline = simulate(schedule)
     assert timeline.bubble_over_ideal * 2 * 1024 == 63  # (p-1)/(v m)
+
+
+def test_an_operation_that_ends_before_it_starts_is_a_fault():
+    schedule = Schedule.from_csv("0F0,0B0\n")
+    for ends in ((1, 2), (float("nan"), 6)):
+        assert any(fault.code == "overlap" for fault in violations(Timeline(schedule, ((0, 5),), (ends,))))

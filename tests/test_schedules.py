@@ -120,3 +120,14 @@ def test_csv_of_pytorch_has_empty_cells_for_bubbles():
 def test_csv_errors_name_row_and_column():
     with pytest.raises(ValueError, match="row 1, column 2: '1X1' is not an operation"):
         Schedule.from_csv("0F0,0B0\n1F0,1B0,1X1\n")
+
+
+@pytest.mark.parametrize("text", ["\ufeff0F0,0B0\r\n1F0,1B0\r\n", "0F0,0B0\n1F0,1B0\n\n\n"])
+def test_csv_from_elsewhere(text):
+    assert [len(rank) for rank in Schedule.from_csv(text).ranks] == [2, 2]
+
+
+@pytest.mark.parametrize("text", ["999999999F0,0B0", '0F0,"' + "x" * 200_000 + '"'])
+def test_csv_that_is_none_is_a_value_error(text):
+    with pytest.raises(ValueError):
+        Schedule.from_csv(text)

@@ -17,7 +17,7 @@ def test_the_text_grid_goes_out_and_in(name, costs):
     again = Timeline.from_grid(str(timeline), timeline.schedule.stages, 8)
     assert again.schedule.ranks == timeline.schedule.ranks
     assert again.bubble_fraction == timeline.bubble_fraction
-    assert again.starts == tuple(tuple(start / timeline._slot() for start in row) for row in timeline.starts)
+    assert again.starts == tuple(tuple(start / timeline.slot for start in row) for row in timeline.starts)
 
 
 def test_a_continued_operation_is_one_operation():

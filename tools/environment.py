@@ -134,7 +134,8 @@ def install(python, dev, index_wanted):
     if version is None or version.split("+")[0] != pin.split("==")[1]:
         index, line = torch_index(index_wanted, sys.platform)
         say(line)
-        done = index is not None and pip(python, pin, "--index-url", index)
+        # impatient: an index that answers and then stalls is as good as none
+        done = index is not None and pip(python, pin, "--index-url", index, "--retries", "0", "--timeout", "15")
         if index is not None and not done:
             say("that failed: installing torch as pip is configured")
         # first and alone: a range asked for by another package would bring a newer build

@@ -9,6 +9,7 @@ import argparse
 import ast
 import logging
 import os
+import shutil
 import sys
 import sysconfig
 import tempfile
@@ -107,6 +108,18 @@ def write(root: Path, files: Mapping[str, str]) -> None:
         (root / name).write_text(text, encoding="utf-8", newline="\n")
 
 
+def keep_used(root: Path, names: list[str]) -> None:
+    """Copy the notebooks among `names` that somebody has run to build/used/, before they are written over."""
+    for name in names:
+        path = root / name
+        if path.is_file() and '"execution_count": ' in path.read_text(encoding="utf-8", errors="replace").replace(
+                '"execution_count": null', ""):
+            kept = root / "build" / "used" / f"{int(path.stat().st_mtime)}-{path.name}"
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, kept)
+            print(f"{name} had been worked in: kept as {kept.relative_to(root)}")
+
+
 def differing(root: Path, files: Mapping[str, str]) -> list[str]:
     """The names among `files` that are absent or different below `root`."""
     return [
@@ -137,6 +150,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     stale, extra = differing(ROOT, files), left_over(ROOT, files)
     if not check:
+        keep_used(ROOT, stale)
         write(ROOT, {name: files[name] for name in stale})
     for name in stale:
         print(f"stale: {name}" if check else f"wrote {name}")

@@ -133,7 +133,7 @@ def _culprits(timeline, fault):
 
 def _early_message(timeline, fault):
     operation, start, late = _culprits(timeline, fault)
-    need = next(need for need in late if f"needs {timeline.schedule.label(need)} of stage {need.stage}," in fault.message)
+    need = next((need for need in late if f"needs {timeline.schedule.label(need)} of " in fault.message), late[0])
     if operation.kind == "F":
         code, reason = "forward-too-early", "A forward needs the activation that the stage before sends."
     elif need.stage == operation.stage:

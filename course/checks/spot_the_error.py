@@ -62,7 +62,7 @@ def _pair(value):
         stage = int(stage.lower().removeprefix("stage"))
     if not isinstance(token, str) or not is_number(stage):
         return None
-    return token.strip().upper(), stage
+    return token.strip().upper().removeprefix(str(stage) if token.strip()[:1].isdecimal() else ""), stage
 
 
 def _spot_message(name, given, pair, right):
