@@ -10,7 +10,7 @@ import pytest
 
 from tests.tiny_assignment import EXERCISES, SOURCE, copy_settings, write_source
 from tools import notebooks
-from tools.notebooks import RELEASED, SOLVED, build
+from tools.notebooks import RELEASED, SOLVED, build, keep_used
 from tools.sources import SourceError, check_cells, read_cells
 
 
@@ -208,3 +208,13 @@ def test_check_lists_what_is_stale_and_writes_nothing(tmp_path, monkeypatch, cap
     source.write_text(SOURCE.replace('="why"', '="reason"'), encoding="utf-8")
     assert notebooks.main([]) == 1
     assert capsys.readouterr().err.startswith("1_sum.py:37: manual 'reason' is not in the table")
+
+
+def test_a_notebook_in_which_somebody_has_worked_is_kept_before_it_is_written_over(tmp_path):
+    folder = tmp_path / "notebooks"
+    folder.mkdir()
+    (folder / "fresh.ipynb").write_text('{"cells": [{"execution_count": null}]}')
+    (folder / "used.ipynb").write_text('{"cells": [{"execution_count": 3}]}')
+    keep_used(tmp_path, ["notebooks/fresh.ipynb", "notebooks/used.ipynb", "notebooks/new.ipynb"])
+    (kept,) = (tmp_path / "build" / "used").iterdir()
+    assert kept.name.endswith("-used.ipynb") and kept.read_text() == (folder / "used.ipynb").read_text()
