@@ -57,9 +57,13 @@ def salvage_drawing(text: str, stages: int) -> list[list[str]]:
     >>> salvage_drawing("F0 Q F1\\n. F0\\nF0", 2)
     [['F0', '?', 'F1'], ['.', 'F0']]
     """
-    lines = [line for line in (line.partition("#")[0] for line in text.splitlines()) if line.strip() not in ("", STUB)]
     return [[cell if cell == IDLE or _READABLE.fullmatch(cell) else UNMARKED
-             for cell in _tokens(_LABEL.sub("", line).upper())] for line in lines[:stages]]
+             for cell in _tokens(_LABEL.sub("", line).upper())] for line in _lines(text)[:stages]]
+
+
+def _lines(text):
+    lines = [line.partition("#")[0] for line in text.splitlines()]
+    return [line for line in lines if line.strip() not in ("", STUB)]
 
 
 def _tokens(body):
@@ -78,8 +82,7 @@ def read_drawing(text, stages: int | None = None) -> Drawing:
     if not isinstance(text, str):
         raise DrawingError("not-text", f"The drawing is a text, one line a stage; this is a {type(text).__name__}. "
                            "Write it between triple quotes.")
-    lines = [line.partition("#")[0] for line in text.splitlines()]
-    lines = [line for line in lines if line.strip() not in ("", STUB)]
+    lines = _lines(text)
     if not lines:
         raise DrawingError("empty", "The drawing is empty: write one line a stage, such as `F0 F1 .`, stage 0 first.")
     notes = {}

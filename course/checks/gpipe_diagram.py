@@ -138,10 +138,9 @@ def _fraction_message(value):
     right = bubble_fraction(STAGES, MICRO_BATCHES)
     if near(value, right):
         return Message("fraction-right", "Idle over total: what GPipe's paper calls the bubble.", good=True)
-    if near(value, 1 - right):
-        return Message("useful-share", "This is the useful share, busy over total. The bubble is the rest.")
-    if near(value, 100 * right, 0.2):
-        return Message("percent", "This is in percent. A fraction is asked for: divide by 100.")
+    slip = _slip(value, right)
+    if slip:
+        return slip
     if near(value, Fraction(3, 4)):
         return Message("over-other", "3/4 is not idle over total. Total is every cell of the drawing, rows times slots, "
                        "the idle ones included. (With as many stages as micro-batches, several slips give 3/4.)")
@@ -160,6 +159,15 @@ def check_backward_twice(slots, fraction) -> Outcome:
         _number_step("length of the step", 1, slots.value(), "slots_when_backward_takes_two", _slots_message),
         _number_step("bubble fraction", 1, fraction.value(), "fraction_when_backward_takes_two", _twice_fraction_message),
     ), strict=True))
+
+
+def _slip(value, right):
+    """The slips that every question for a bubble fraction shares."""
+    if near(value, 1 - right):
+        return Message("useful-share", "This is the useful share, busy over total. The bubble is the rest.")
+    if near(value, 100 * right, 0.2):
+        return Message("percent", "This is in percent. A fraction is asked for: divide by 100.")
+    return None
 
 
 def _number_step(step, worth, value, name, judge):
@@ -192,10 +200,9 @@ def _twice_fraction_message(value):
     right = bubble_fraction(STAGES, MICRO_BATCHES)
     if near(value, right):
         return Message("fraction-same", "The same fraction as before: idle and busy time grow alike.", good=True)
-    if near(value, 1 - right):
-        return Message("useful-share", "This is the useful share, busy over total. The bubble is the rest.")
-    if near(value, 100 * right, 0.2):
-        return Message("percent", "This is in percent. A fraction is asked for: divide by 100.")
+    slip = _slip(value, right)
+    if slip:
+        return slip
     busy = busy_slots(MICRO_BATCHES, backward=2)
     if near(value, Fraction(idle_slots(STAGES, backward=2), busy)):
         return Message("over-busy", "This is idle over busy. The fraction is idle over total, busy and idle together.")
