@@ -1,0 +1,115 @@
+"""The questions that all exercises with functions share: asked through both kinds of answers."""
+
+from fractions import Fraction
+
+import pytest
+
+from autograder.session import Session
+from course.answers import LocalAnswer
+from course.checks.functions import Slip, ask, call, first_wrong, judge_replies, no_reply, same, slip_of
+from course.checks.orders import NoOrder, read_order
+from course.schedule import Operation
+
+POINTS = [(4, 8), (1, 1), (8, 4)]
+SLIPS = [Slip("over-ideal", "that is over ideal time.", lambda p, m: Fraction(p - 1, m)),
+         Slip("minus", "off by one.", lambda p, m: Fraction(p - 1, m + p - 2))]
+
+
+def truth(p, m):
+    return Fraction(p - 1, m + p - 1)
+
+
+@pytest.fixture(scope="module")
+def session():
+    with Session(seconds=1) as session:
+        yield session
+
+
+@pytest.mark.parametrize(("source", "code"), [
+    ("from fractions import Fraction\ndef f(p, m): return Fraction(p - 1, m + p - 1)", "f-right"),
+    ("f = lambda p, m: (p - 1) / (m + p - 1)", "f-right"),
+    ("import numpy as np\ndef f(p, m): return np.float64(p - 1) / np.int64(m + p - 1)", "f-right"),
+    ("def f(p, m): return (p - 1) / m", "over-ideal"),
+    ("def f(p, m): return (p - 1) / (m + p - 2)", "minus"),
+    ("def f(p, m): return 0.3", "f-wrong"),
+    ("def f(p, m): return '3/11'", "f-wrong"),
+    ("def f(p, m): ...", "unanswered"),
+    ("def f(p, m): return ...", "unanswered"),
+    ("f = ...", "unanswered"),
+    ("f = 3 / 11", "not-a-function"),
+    ("def f(p, m): return float('nan')", "refused"),
+    ("def f(p, m): return {1, 2}", "refused"),
+    ("def f(p, m): return 1 / 0", "raised"),
+    ("def f(p): return p", "raised"),
+    ("def f(p, m): return (x for x in [1])", "f-wrong"),
+    ("def f(p, m): raise SystemExit", "raised"),
+    ("def f(p, m):\n    while True: pass", "too-slow"),
+])
+def test_one_message_through_both_kinds_of_answers(source, code, session):
+    namespace = {}
+    exec(source, namespace)
+    assert session.run(source) is None
+    for answer in (LocalAnswer(namespace["f"], seconds=1), session.answer("f")):
+        message = judge_replies("f", ask(answer, POINTS), truth, "It is a number.", "Idle over total.", SLIPS)
+        assert message.code == code, message
+        assert message.good == (code == "f-right") and "Traceback" not in message.text
+        if session._ended:
+            return
+
+
+def test_a_function_that_fails_at_one_point_keeps_the_others():
+    replies = ask(LocalAnswer(lambda p, m: (p - 1) / (m + p - 1) if p > 1 else 1 / 0), POINTS)
+    assert first_wrong(replies, truth) == (1, 1)
+    assert [point for point in POINTS if same(replies[point], truth(*point))] == [(4, 8), (8, 4)]
+    message = no_reply("f", (1, 1), replies[1, 1], "A number.")
+    assert message.text == "`f(1, 1)` raised ZeroDivisionError: division by zero. A number."
+
+
+def test_it_asks_no_more_after_what_would_only_repeat():
+    asked = []
+    ask(LocalAnswer(lambda p, m: asked.append(1) or ...), POINTS)
+    assert len(asked) == 1
+    assert len(ask(LocalAnswer(3), POINTS)) == 1
+
+
+def test_a_learner_cannot_change_the_questions():
+    def greedy(sizes):
+        sizes.clear()
+        return 0
+
+    point = ([1, 2],)
+    LocalAnswer(greedy).call(*point)
+    assert point == ([1, 2],)
+
+
+def test_a_slip_that_is_right_wherever_it_was_asked_is_none():
+    assert slip_of({(1, 1): 0}, truth, SLIPS) is None
+    assert slip_of({(4, 8): Fraction(3, 8)}, truth, SLIPS).code == "over-ideal"
+
+
+def test_what_is_the_same():
+    assert same(0.1 + 0.2, Fraction(3, 10)) and same(2, 2.0) and same([1, [2.0]], (1, (2,))) and same(True, True)
+    for value, target in [(True, 1), (1, True), ("1", 1), (None, 0), ([1], (1, 2)), (1, [1]), (0.3001, 0.3)]:
+        assert not same(value, target), (value, target)
+
+
+def test_a_call_as_text():
+    assert call("f", (4, "gpipe")) == "`f(4, 'gpipe')`"
+
+
+def test_orders_however_they_are_written():
+    wanted = (Operation(1, "F", 0), Operation(1, "B", 0))
+    for value in (["F0", "B0"], "F0 B0", "F0, B0", ["f0", ".", "b0"], [["F", 0], ["B", 0]], ["1F0", "1B0"], [[1, "F", 0], "B0"]):
+        assert read_order(value, stage=1) == wanted, value
+    assert read_order([], stage=1) == ()
+
+
+@pytest.mark.parametrize(("value", "stage", "code"), [
+    (3, 0, "not-a-list"), ({"F0": 1}, 0, "not-a-list"), (["F0", 3], 0, "not-a-token"), (["F"], 0, "not-a-token"),
+    ("F0 Q1", 0, "not-a-token"), (["F0"], None, "no-stage"), (["0F0", ["B", 0]], None, "no-stage"),
+    (["F" + "9" * 9], 0, "not-a-token"), ([None], 0, "not-a-token"),
+])
+def test_what_is_no_order(value, stage, code):
+    with pytest.raises(NoOrder) as error:
+        read_order(value, stage)
+    assert error.value.code == code and len(str(error.value)) > 20
