@@ -44,7 +44,7 @@ def no_reply(name: str, arguments: tuple, reply, wanted: str) -> Message | None:
             if "ellipsis" in reply.text:
                 return Message("unanswered", f"`{name}` is not answered yet. {wanted}")
             found = reply.text.removesuffix(" is there, not a function")
-            return Message("not-a-function", f"`{name}` is a function here, {found} was found. Write `def {name}(...):`. {wanted}")
+            return Message("not-a-function", f"`{name}` is a function here; found {found}. Write `def {name}(...):`. {wanted}")
         if reply.type == "TimeLimit":
             return Message("too-slow", f"{at}: {reply.text}. Does a loop end?")
         if reply.type == "Ended":
