@@ -73,7 +73,10 @@ def is_number(value) -> bool:
 
 def near(value, target, tolerance=0.002) -> bool:
     """Whether a number is the target, up to the rounding of a value written with two or three digits."""
-    return is_number(value) and abs(value - target) <= tolerance
+    try:
+        return is_number(value) and abs(value - target) <= tolerance
+    except OverflowError:  # a whole number that no float can be compared with
+        return False
 
 
 def show_value(value) -> str:
