@@ -8,7 +8,7 @@ from course.checks.outcome import Message, Outcome, Step, as_number, is_number
 from course.formulas import bubble_fraction, bubble_over_ideal, micro_batches_needed, to_fraction_of_total
 
 # Away from equality: there right algebra in floats may be one too high.
-SEVERAL = ((4, 0.11), (8, 0.075), (16, 0.032), (2, 0.3), (3, 0.45), (8, 0.9), (5, 0.12))
+SEVERAL = ((4, 0.11), (8, 0.075), (16, 0.032), (2, 0.3), (8, 0.42), (2, 0.6), (5, 0.12))
 ONE = ((1, 0.2), (1, 0.9))
 MICRO_BATCHES = "It returns the smallest number of micro-batches with which the bubble is at most `fraction` of the total."
 OVER_IDEAL = "It returns idle over ideal time, for p stages and m micro-batches."
@@ -53,7 +53,8 @@ ONE_TOO_FEW = Slip("one-too-few", "one too few: with it the bubble is still abov
 NEARLY = (
     ONE_TOO_FEW,
     Slip("one-too-many", "one too many: one fewer already brings the bubble down to the fraction.", _beside(1)),
-    Slip("not-whole", "the algebra is right, but micro-batches come whole: which way must you round?", exact),
+    *(Slip("not-whole", "the algebra is right, but micro-batches come whole: which way must you round?", formula)
+      for formula in (exact, lambda p, fraction: max(1, exact(p, fraction)))),
     Slip("nearest", "rounding to the nearest number is sometimes one too few: the bubble is then above the fraction.",
          lambda p, fraction: max(1, round(exact(p, fraction)))),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from course.answers import LocalAnswer
+from course.answers import UNANSWERED, LocalAnswer, Raised
 from course.checks.bubble_steps import judge_step
 from course.checks.outcome import as_number, show_value
 from course.figures import curves_figure
@@ -14,6 +14,7 @@ from course.simulation import Costs, simulate
 from course.view import View, outcome_view, paragraphs, table, together
 
 SIZES = tuple((p, m) for p in (2, 4, 8) for m in (4, 8, 16, 32, 64))
+LARGEST = 10**9  # numbers from here on are shown as they are: no float need hold them
 # Not-interleaved rows of Table 1 of Narayanan et al. 2021: name, stages, global batch, micro-batch size, replicas.
 PUBLISHED = (("39 billion parameters", 2, 1536, 4, 32), ("1 trillion parameters", 64, 3072, 1, 6))
 
@@ -69,7 +70,8 @@ def two_definitions(over_ideal: Callable, of_total: Callable) -> View:
              *((name, p, batch // (b * dp)) for name, p, batch, b, dp in PUBLISHED)]
     for name, p, m in named:
         x = ideal.call(p, m)
-        rows.append([name, p, m, _percent(x), _percent(total.call(x)), _percent(bubble_fraction(p, m))])
+        converted = None if as_number(x) is None else total.call(x)
+        rows.append([name, p, m, _percent(x), _percent(converted), _percent(bubble_fraction(p, m))])
     x, f = bubble_over_ideal(4, 4), bubble_fraction(4, 4)
     return together(
         table(["", "stages", "micro-batches", "over ideal, yours", "made over total, yours", "over total"], rows),
@@ -84,7 +86,7 @@ def two_definitions(over_ideal: Callable, of_total: Callable) -> View:
 def needed_table(needed: Callable) -> View:
     """The micro-batches that some bubbles take, by the learner's function; where floats made one too many, it says so."""
     yours, rows, above = LocalAnswer(needed), [], False
-    percents = (25, 10, 5, 1)
+    percents = (20, 10, 5, 1)
     for p in (2, 4, 8, 16):
         given = [yours.call(p, percent / 100) for percent in percents]
         above |= any(as_number(value) == micro_batches_needed(p, Fraction(percent, 100)) + 1
@@ -94,9 +96,9 @@ def needed_table(needed: Callable) -> View:
     if not above:
         return view
     return together(view, paragraphs(
-        "Where the bubble can be exactly the fraction, yours is one micro-batch too high. The algebra is right: 0.1 is no exact "
-        f"number in binary, so 3 * (1 - 0.1) / 0.1 is {3 * (1 - 0.1) / 0.1!r}, which is rounded up. With Fraction(1, 10) it "
-        f"would be exactly {micro_batches_needed(4, Fraction(1, 10))}."))
+        "Where the bubble can be exactly the fraction, yours is one micro-batch too high. The algebra is right: 0.2 is no exact "
+        f"number in binary, so 3 * (1 - 0.2) / 0.2 is {3 * (1 - 0.2) / 0.2!r}, which is rounded up. With Fraction(1, 5) it "
+        f"is exactly {micro_batches_needed(4, Fraction(1, 5))}."))
 
 
 def where_it_ends(runs: Mapping[str, RealRun | NoRun]) -> View:
@@ -115,12 +117,15 @@ def where_it_ends(runs: Mapping[str, RealRun | NoRun]) -> View:
 def _percent(value):
     """`3/11 = 27.3%`; what is no number as it is."""
     number = as_number(value)
-    if number is None:
+    if number is None or abs(number) >= LARGEST:
         return _said(value)
     exact = f"{number} = " if isinstance(number, Fraction) and number.denominator > 1 else ""
     return f"{exact}{100 * float(number):.3g}%"
 
 
 def _said(value):
+    """A number as people write it, `-` where a function gave nothing."""
     number = as_number(value)
-    return show_value(value) if number is None else f"{float(number):g}"
+    if number is not None and abs(number) < LARGEST:
+        return f"{float(number):g}"
+    return "-" if value is None or value == UNANSWERED or isinstance(value, Raised) else show_value(value)

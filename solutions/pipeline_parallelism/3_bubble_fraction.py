@@ -226,7 +226,7 @@ def micro_batches_needed(p, fraction):
     """The smallest m with a bubble of at most `fraction` of the total."""
     ### BEGIN SOLUTION
     m = 1
-    while p - 1 > fraction * (m + p - 1) + 1e-12:
+    while bubble_fraction(p, m) > fraction:
         m += 1
     return m
     ### END SOLUTION
