@@ -39,6 +39,8 @@ BUSY_SLIPS = (
 FRACTION_SLIPS = (
     Slip("over-ideal", "that is idle over ideal time, the time of the work alone; the question is over total.",
          bubble_over_ideal),
+    Slip("over-ideal", "that is over ideal time, and one stage too many waits: a single stage has no bubble at all.",
+         lambda p, m: Fraction(p, m)),
     Slip("over-stages", "this grows with p and does not see m: it is the bubble of a batch that is not cut. More micro-batches "
          "fill it.", lambda p, m: Fraction(p - 1, p)),
     Slip("off-by-one", "one stage too many waits: a single stage has no bubble at all.",

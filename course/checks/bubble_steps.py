@@ -30,7 +30,7 @@ FORMULAS = {
               lambda p, m: m + p - 1))),
     "forwards": Formula(
         "the slots until the last stage has ended its last forward", lambda p, m: m + p - 1,
-        "once started it does one forward a slot, without a gap.",
+        "once it has started, the last stage does one forward a slot, without a gap.",
         (Slip("off-by-one", "one slot too many: your wait of step `start`, and then one slot for each micro-batch.",
               lambda p, m: m + p),
          Slip("off-by-one", "one slot too few: your wait of step `start`, and then one slot for each micro-batch.",
@@ -49,18 +49,18 @@ FORMULAS = {
               lambda p, m: 2 * (m + p)))),
     "busy": Formula(
         "the slots in which one stage works", lambda p, m: busy_slots(m),
-        "each micro-batch passes each stage twice, and it is the same for all stages.",
+        "each micro-batch passes each stage twice, on every stage alike.",
         (Slip("half", "those are the forwards. There are as many backwards.", lambda p, m: m),
          Slip("all-stages", "those are the slots of all stages together; one stage is asked for.", lambda p, m: 2 * m * p))),
     "idle": Formula(
         "the slots in which one stage waits", lambda p, m: idle_slots(p),
-        "the whole step without its work. The number of micro-batches has gone from it.",
+        "what is left of the step without its work no longer depends on m.",
         (Slip("half", "that is the wait while the pipeline fills. It drains as well.", lambda p, m: p - 1),
          Slip("counts-itself", "one stage too many: with one stage nobody waits.", lambda p, m: 2 * p),
          Slip("all-stages", "those are the slots of all stages together; one stage is asked for.",
               lambda p, m: 2 * p * (p - 1)))),
     "fraction": Formula(
-        "the bubble fraction: idle over total", bubble_fraction, "the unit has gone from it: slots, or milliseconds.",
+        "the bubble fraction: idle over total", bubble_fraction, "the unit cancels out, be it a slot or a millisecond.",
         (Slip("over-ideal", "that is idle over busy. Total is busy and idle together.", lambda p, m: Fraction(p - 1, m)),
          Slip("useful-share", "that is busy over total: the rest is the bubble.", lambda p, m: 1 - bubble_fraction(p, m)),
          Slip("units-mixed", "idle and total are not in one unit: the wait of fill and drain goes over the whole step.",

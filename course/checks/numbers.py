@@ -19,6 +19,6 @@ def fraction_slip(value, right) -> Message | None:
     """The useful share, or a percentage, in place of a bubble fraction."""
     if near(value, 1 - right):
         return Message("useful-share", "This is the useful share, busy over total. The bubble is the rest.")
-    if near(value, 100 * right, 0.2):
+    if near(value, 100 * right, 0.5):
         return Message("percent", "This is in percent. A fraction is asked for: divide by 100.")
     return None

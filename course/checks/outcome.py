@@ -56,9 +56,9 @@ def unreadable(value, name: str, wanted: str) -> Message | None:
 
 
 def as_number(value):
-    """A number, also one written as text (`"3/7"`, `"42.9%"`); None for what is none."""
+    """A number, also one written as text (`"3/7"`, `"3 / 7"`, `"42.9%"`); None for what is none."""
     if isinstance(value, str):
-        text = value.strip()
+        text = "/".join(part.strip() for part in value.split("/"))
         try:
             return Fraction(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
         except (ValueError, ZeroDivisionError):

@@ -55,10 +55,10 @@ def bubble_table(fraction: Callable) -> View:
     for p, m in SIZES:
         simulated, formula = compared(p, m)
         rows.append([p, m, simulated, formula, "yes" if simulated == formula else "no", _percent(yours.call(p, m)),
-                     _percent(1 - simulated)])
+                     _percent(float(1 - simulated))])
     values = {f"{p} stages": [100 * float(compared(p, m)[0]) for q, m in SIZES if q == p] for p in (2, 4, 8)}
     return together(
-        table(["stages", "micro-batches", "bubble, simulated", "by the formula", "equal", "yours", "useful share"], rows),
+        table(["stages", "micro-batches", "bubble, simulated", "by the formula", "equal", "bubble, yours", "useful share"], rows),
         curves_figure([m for p, m in SIZES if p == 2], values, "Bubble over the number of micro-batches", "micro-batches",
                       "% of the step"))
 
@@ -106,12 +106,15 @@ def where_it_ends(runs: Mapping[str, RealRun | NoRun]) -> View:
     missing = next((run for run in runs.values() if isinstance(run, NoRun)), None)
     if missing:
         return missing
-    rows = []
+    rows, late = [], [f"{run.run.overruns} in the run \"{name}\"" for name, run in runs.items() if run.run.overruns]
     for name, run in runs.items():
         formula = bubble_fraction(run.run.schedule.stages, run.run.schedule.micro_batches)
         rows.append([name, _percent(formula), _percent(run.bubble), f"{run.bubble_measured:.1%}", run.slots,
                      f"{float(run.run.measured.makespan):.2f}"])
-    return table(["", "bubble by the formula", "simulated", "measured", "slots simulated", "measured"], rows)
+    view = table(["", "bubble by the formula", "simulated", "measured", "slots simulated", "measured"], rows)
+    return view if not late else together(view, paragraphs(
+        f"Operations that took longer than their planned time: {', '.join(late)}. This machine was busy: run that cell again, "
+        "and then this one, for a cleaner measurement."))
 
 
 def _percent(value):

@@ -43,8 +43,8 @@ def step_times(runs: Mapping[int, RealRun | NoRun]) -> View:
                                    "by the formula", "bubble by the formula"], rows))
     late = [f"{run.run.overruns} with {m} micro-batches" for m, run in runs.items() if run.run.overruns]
     return view if not late else together(view, paragraphs(
-        f"Operations that took longer than their planned time: {', '.join(late)}. This machine was busy: run the cell above "
-        "again for a cleaner measurement."))
+        f"Operations that took longer than their planned time: {', '.join(late)}. This machine was busy: run the cell again for "
+        "a cleaner measurement."))
 
 
 def shortest(runs: Mapping[int, RealRun | NoRun]):

@@ -298,8 +298,8 @@ when_right("ex3-definitions", lambda: two_definitions(bubble_over_ideal, to_frac
 #
 # ## Where the formula ends
 #
-# It was derived for equal stages and for messages that take no time. The next three runs break that, one at a time. Each is
-# 4 stages and 8 micro-batches again; the first one above had equal stages.
+# It was derived for equal stages and for messages that take no time. The next three runs break that, one at a time, each with 4
+# stages and 8 micro-batches as in the run above.
 #
 # ### One slow stage
 #
@@ -396,9 +396,9 @@ step_times(five_runs)
 reveal("best-number", shortest(five_runs))
 
 # %% [markdown]
-# **"More micro-batches are always better"** is wrong when the global batch is fixed. The bubble by the formula shrinks from left
-# to right, in every column of the table. The step does not. On the left few large micro-batches fill and drain the pipeline
-# (填充 / 排空): everybody waits long. On the right the fixed cost of an operation is paid more often for the same 32 samples, and
+# **"More micro-batches are always better"** is wrong when the global batch is fixed. By the formula the bubble shrinks with every
+# line of the table; the step does not. On the left of the curve a few large micro-batches fill and drain the pipeline (填充 /
+# 排空), and everybody waits long. On the right the fixed cost of an operation is paid more often for the same 32 samples, and
 # with one sample an operation takes 20 ms but a message 24: the link sets the pace. The curve is a U, and its bottom depends on
 # the device. So it is found by measuring, for the sizes that fit the memory.
 
