@@ -68,7 +68,7 @@ def test_two_definitions_name_their_papers_and_agree():
     assert "3/4 and 3/7 are one bubble" in text
     last = next(line for line in text.splitlines() if line.startswith("1 trillion"))
     assert last.split()[5:] == ["63/512", "=", "12.3%", "63/575", "=", "11%", "63/575", "=", "11%"]
-    assert "12.3% in one paper and 11.0% in another" in TEXT and f"{63 / 512:.1%} {63 / 575:.1%}" == "12.3% 11.0%"
+    assert "12.3% in one and 11.0% in another" in TEXT and f"{63 / 512:.1%} {63 / 575:.1%}" == "12.3% 11.0%"
 
 
 def test_one_too_many_by_the_rounding_of_floats_is_explained():

@@ -293,7 +293,7 @@ when_right("ex3-definitions", lambda: two_definitions(bubble_over_ideal, to_frac
 
 # %% [markdown]
 # **"The two formulas are rivals, and one of them is wrong"** is the tempting idea. Both measure the same idle time. Both are in
-# use, and many texts do not say which one they mean: 12.3% in one paper and 11.0% in another can be one and the same bubble.
+# use, and a text does not always say which one it means: 12.3% in one and 11.0% in another can be one and the same bubble.
 # Compare only like with like.
 #
 # ## Where the formula ends
@@ -369,8 +369,8 @@ where_it_ends({"equal stages": my_run, "one stage twice as slow": slow_stage, "m
 #
 # ## Are more micro-batches always better?
 #
-# By the formula the bubble only shrinks as m grows. But a step is not made of one size of micro-batches: the **global batch**
-# (全局批量), all samples of a step, is chosen for the training, and
+# By the formula the bubble only shrinks as m grows. But the **global batch** (全局批量), all samples of a step, is fixed by what
+# is good for the training, and
 #
 #     global batch = micro-batches x micro-batch size x replicas of the pipeline (dp)
 #
