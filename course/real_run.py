@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from course.answers import LocalAnswer
 from course.checks.drawing_rules import read_answer
+from course.checks.orders import ask_schedule
 from course.checks.outcome import Message
 from course.figures import memory_figure, stack, timeline_figure
 from course.legality import violations
@@ -12,6 +13,7 @@ from course.schedule import Schedule
 from course.timeline import Timeline
 from course.view import View, folded, paragraphs, table, together
 
+FAULTY = "Not run: with this fault the processes would wait for ever or compute nonsense."
 CLOCKS = {
     "paced": "Real: the processes, the text, the tensors, the messages, the gradients. Emulated: how long an operation takes. "
              "Each one computes, then waits until a device of its own would be done, because {ranks} ranks share "
@@ -175,10 +177,20 @@ class Interrupted(KeyboardInterrupt):
         return [f"Interrupted: {self}"]
 
 
+def asked(function, stages: int, micro_batches: int, chunks: int | None = None) -> Schedule | Message:
+    """The schedule of a learner's function of orders, legal or not; the message why there is none."""
+    return ask_schedule(LocalAnswer(function), getattr(function, "__name__", "the function"), stages, micro_batches, chunks)
+
+
 def read_subject(subject, stages: int, micro_batches: int) -> tuple[Schedule, Timeline | None] | NoRun:
     """The schedule to run, and the drawing it comes from; a NoRun that says why there is none."""
+    if callable(subject):
+        subject = asked(subject, stages, micro_batches)
+        if isinstance(subject, Message):
+            return no_run(f"Nothing to run yet. {subject.text}")
     if isinstance(subject, Schedule):
-        return subject, None
+        faults = violations(subject)
+        return no_run(f"{FAULTY} {faults[0].message}.") if faults else (subject, None)
     if isinstance(subject, Timeline):
         drawn = subject
     else:
@@ -189,8 +201,7 @@ def read_subject(subject, stages: int, micro_batches: int) -> tuple[Schedule, Ti
         drawn = reading.timeline
     faults = violations(drawn)
     if faults:
-        return no_run("Not run: with this fault the processes would wait for ever or compute nonsense. "
-                      f"{faults[0].message}.")
+        return no_run(f"{FAULTY} {faults[0].message}.")
     return drawn.schedule, drawn
 
 
