@@ -153,7 +153,11 @@ class NoRun(View):
         """Why there is nothing to look at."""
         return paragraphs("There was no run to look at yet.")
 
-    equality = bubble_table = memory = traffic
+    equality = bubble_table = traffic
+
+    def memory(self) -> View:
+        """Why there is nothing to look at, with the reason: it is often all that a cell shows of its run."""
+        return paragraphs(f"There was no run to look at yet. {self.text}")
 
     def backwards_reversed(self):
         """No schedule."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
+from course.answers import UNANSWERED
 from course.checks.outcome import Message, Outcome, Step, show_value, unreadable
 
 WORDS = {"true": True, "t": True, "yes": True, "false": False, "f": False, "no": False}
@@ -22,6 +23,8 @@ def judge_claims(answer, name: str, claims: Mapping[str, Claim], points) -> Outc
     """A tenth of the points for each right verdict, the rest for all of them together; a wrong one gets its reason."""
     given = answer.value()
     wanted = f'It is a dict such as {{"a": True, "b": False}}, with the letters {", ".join(claims)}.'
+    if isinstance(given, dict) and set(map(str, given.values())) <= {UNANSWERED}:
+        given = None
     trouble = unreadable(given, name, wanted)
     if isinstance(given, list) and len(given) == len(claims):
         given = dict(zip(claims, given, strict=True))
@@ -53,10 +56,9 @@ def _verdict(value):
 
 
 def _message(key, claim, value, verdict):
-    if value is None or value == "...":
+    if value is None or value == UNANSWERED:
         return Message("unanswered", f"Statement {key} is not answered yet.")
     if verdict is None:
         return Message("not-true-or-false", f"Statement {key}: True or False is asked for, found {show_value(value)}.")
-    if verdict is not claim.true:
-        return Message(claim.code, f"Statement {key}, you say {verdict}: {claim.why}")
-    return Message("claim-right", f"Statement {key}: {claim.why}", good=True)
+    right = verdict is claim.true
+    return Message("claim-right" if right else claim.code, f"Statement {key} is {str(claim.true).lower()}: {claim.why}", right)

@@ -13,7 +13,7 @@ from course.schedule import Schedule
 from course.simulation import Costs, simulate
 
 NAME = "one_f_one_b"
-ORDINARY = ((4, 8), (2, 4), (3, 5), (4, 4), (5, 7), (16, 64))  # at least as many micro-batches as stages
+ORDINARY = ((4, 8), (2, 4), (3, 5), (4, 4), (5, 7), (12, 48))  # at least as many micro-batches as stages
 SMALL = ((4, 2), (5, 3), (3, 1), (2, 1), (1, 1), (1, 4))
 ORDER_FAULTS = ("order", "deadlock")
 
@@ -58,7 +58,7 @@ def check_order(answer) -> Outcome:
 def _steps(complete, legal, lean, short, alternating, everywhere):
     return (Step("every operation once", 1, complete), Step("legal: nothing waits for ever", 2, legal),
             Step("no stage holds more than it must", 2, lean), Step("as short as GPipe", 1, short),
-            Step("in the steady state one forward, one backward", 1, alternating),
+            Step("warm-up, then one forward and one backward in turn", 1, alternating),
             Step("at every size, m < p, m = 1 and p = 1 included", 1, everywhere))
 
 
@@ -68,7 +68,7 @@ def _judge(replies, p, m):
         return Judged(None, found)
     faults = tuple(violations(found))
     complete = all(fault.code in ORDER_FAULTS for fault in faults)
-    alternating = complete and all(_kinds(row) == pattern(p, m, stage) for stage, row in enumerate(found.ranks))
+    alternating = all(map(_alternates, found.ranks, (pattern(p, m, stage) for stage in range(p))))
     if faults:
         return Judged(found, None, faults, complete, alternating=alternating)
     timelines = {backward: simulate(found, Costs(1, backward)) for backward in (1, 2)}
@@ -85,6 +85,12 @@ def pattern(p: int, m: int, stage: int, warm_up: int | None = None) -> str:
     """
     warm_up = warm_up_forwards(p, m, stage) if warm_up is None else max(0, min(warm_up, m))
     return "F" * warm_up + "FB" * (m - warm_up) + "B" * warm_up
+
+
+def _alternates(row, wanted):
+    """Whether the order begins with these warm-up and pairs; what follows the last F can only be B."""
+    end = wanted.rindex("FB") + 2
+    return _kinds(row)[:end] == wanted[:end]
 
 
 def _kinds(row):
@@ -131,9 +137,9 @@ def _explain(replies, judged, wrong):
                                 "micro-batches as stages.", good=True))
     elif slip := _slip(judged):
         messages.append(Message(slip.code, f"`{NAME}`: {slip.text}"))
-    if found.trouble:
-        return [*messages, _all_stages(replies, p, m) or found.trouble]
-    messages += _faults(found, p, m)
+    elif right := [size for size in ORDINARY if judged[size].right]:
+        messages.append(Message("right-at", f"Right at p={right[0][0]}, m={right[0][1]}.", good=True))
+    messages += [_all_stages(replies, p, m) or found.trouble] if found.trouble else _faults(found, p, m)
     if found.legal and wrong not in SMALL:
         messages.append(Message("legal", f"With p={p}, m={m} the order is legal: it comes to its end.", good=True))
     if found.legal and not found.short:
@@ -174,7 +180,7 @@ def _faults(found, p, m):
         listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
         messages.append(Message("missing", f"{call(NAME, (p, m, rank))} lacks {listed}: each stage runs every micro-batch "
                                 "forward and backward, once."))
-    for code, advice in (("repeated", "Each operation runs once."), ("unknown", "There is no such micro-batch."),
+    for code, advice in (("repeated", "Each operation runs once."), ("unknown", ""),
                          ("wrong-rank", "A stage runs only its own operations."),
                          ("whole-beside-split", "Here a backward is one operation, B."),
                          ("order", "A backward needs what its own forward has saved."), ("deadlock", "")):
@@ -185,7 +191,7 @@ def _faults(found, p, m):
                 hint += " Forwards and backwards alternate as they should: it is the numbers of the micro-batches."
             elif code == "deadlock":
                 hint = "Each waits for another: nobody can go on."
-            messages.append(Message(code, f"p={p}, m={m}: {fault.message}. {hint.strip()}"))
+            messages.append(Message(code, f"p={p}, m={m}: {fault.message}. {hint.strip()}".strip()))
     split = {operation.kind for row in schedule.ranks for operation in row} & {"I", "W"}
     if split and not any(fault.code == "whole-beside-split" for fault in found.faults):
         messages.append(Message("split-backward", "Here a backward is one operation, B, not I and W."))

@@ -152,10 +152,11 @@ def check_in_flight(answer) -> Outcome:
         for name, asked in (("all", points), ("ordinary", ordinary)):
             right[schedule, name] = all(point in given and same(given[point], peak_in_flight(*point)) for point in asked)
         if given:
-            messages.append(_flight_message(schedule, given, {key: given[key] for key in ordinary if key in given}, slips, right))
+            found = _flight_message(schedule, given, {key: given[key] for key in ordinary if key in given}, slips, right)
+            messages += [found] if found.code not in [message.code for message in messages] else []
     steps = (Step("GPipe", 1, right["gpipe", "all"]), Step("1F1B, m at least p", 2, right["1f1b", "ordinary"]),
              Step("1F1B at every size, m < p, m = 1 and p = 1 included", 1, right["1f1b", "all"]))
-    return Outcome(steps, tuple(dict.fromkeys(messages)))
+    return Outcome(steps, tuple(messages))
 
 
 def _flight_message(schedule, given, ordinary, slips, right):
