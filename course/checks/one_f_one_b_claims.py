@@ -16,8 +16,8 @@ CLAIMS = {
     "d": Claim("In 1F1B each stage runs p-1 forwards before its first pair of one forward and one backward.",
                False, "warm-up-same", "only stage 0 does. Each stage after it runs one fewer, and the last one begins with a "
                "pair."),
-    "e": Claim("On stages with room for p micro-batches, GPipe cannot run m = 2p in one step without flushing in between; "
-               "1F1B can.", True, "room-is-no-limit", "GPipe has all m in flight before its first backward; in 1F1B backwards "
+    "e": Claim("On stages with room for p micro-batches, GPipe can run m = 2p only in rounds; 1F1B runs them in one "
+               "go.", True, "room-is-no-limit", "GPipe has all m in flight before its first backward; in 1F1B backwards "
                "make room in time, however large m is."),
     "f": Claim("1F1B and GPipe compute the same gradient.", True, "other-gradient", "each micro-batch's gradient is the same, "
                "and they are added up: only the order in which they are computed differs."),

@@ -91,7 +91,10 @@ def same_step(one: RealRun | NoRun, other: RealRun | NoRun) -> View:
             ["bubble, simulated", *(f"{float(run.bubble):.1%}" for run in (one, other))],
             ["bubble, measured", *(f"{run.bubble_measured:.1%}" for run in (one, other))],
             ["bytes of activations at most, stage 0", *(f"{run.run.peak_activation_bytes[0]:,}" for run in (one, other))]]
-    return together(stack(*figures), table(["", _title(one), _title(other)], rows))
+    late = one.run.overruns + other.run.overruns
+    busy = paragraphs(f"Operations that took longer than their planned time, in the two runs: {late}. This machine was busy, so "
+                      "the measured step is longer than it should be: run the cells of both runs again, then this one.")
+    return together(stack(*figures), table(["", _title(one), _title(other)], rows), *[busy] * bool(late))
 
 
 def _title(run):

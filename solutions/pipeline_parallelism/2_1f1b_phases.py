@@ -161,7 +161,7 @@ show(one_f_one_b, title="Your order", stages=4, micro_batches=8, summary=False)
 # %% [markdown]
 # ### Your order on real processes
 #
-# Four processes train by it. The drawing above is simulated; below it stands what the clocks of the processes say.
+# Four processes train by it. The drawing above is simulated; here you see beside it what the clocks of the processes say.
 
 # %%
 my_run = run_for_real(one_f_one_b, stages=4, micro_batches=8, with_bubble=False)
@@ -372,8 +372,8 @@ hint("ex2-claims")
 # %% [markdown] locked="ex2-explain-question"
 # ### Exercise: 1F1B in your own words (4 points)
 #
-# A colleague knows GPipe and asks what 1F1B is for. Explain it in five to ten sentences, without code. A person marks this
-# text, one point for each of these:
+# A colleague knows GPipe and asks what 1F1B is for. Explain it in five to ten sentences, without code. Write in the cell below:
+# double click it, and put your text in place of what stands there. A person marks it, one point for each of these:
 #
 # 1. what each of the three phases does;
 # 2. how long the last stage's warm-up is, and why;
