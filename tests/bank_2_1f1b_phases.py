@@ -74,6 +74,10 @@ spans = simulate(schedules.one_f_one_b(p, m)).spans
 return [s.operation.short for s in sorted(spans, key=lambda s: s.start) if s.rank == stage]
 """, 8),
     order(LOOP.replace("range", "print('working') or range", 1) + "return order", 8),
+    order(LOOP + "return collections.deque(order)", 8, header="import collections"),
+    order(LOOP + "return dict.fromkeys(order).keys()", 8),
+    order(LOOP + "return str(order)", 8),
+    order(LOOP + "return [f'{token[0]} {token[1:]}' for token in order]", 8),
     Case("ex2-order", """
 def build(p, m, stage, f=0, b=0):
     if b == m:
@@ -131,6 +135,11 @@ WRONG_ORDERS = [
     order(LOOP + "return [t if t[0] == 'F' else f'B{m - 1 - int(t[1:])}' for t in order]", 2, "order"),
     order(LOOP + "return [f'{t[0]}{(int(t[1:]) + stage) % m}' for t in order]", 2, "deadlock"),
     order(LOOP + "return order[::-1]", 1, "order"),
+    order(LOOP + "return order[:2 * m - w] + order[2 * m - w:][::-1]", 37 / 6, "right-at", "too-long"),
+    order("return [f'{k}{i}' for r in range(0, m, p) for k in 'FB' for i in range(r, min(r + p, m))]", 19 / 6, "in-rounds",
+          "too-long"),
+    order("return [f'{k}{i}' for r in range(0, m, 2) for k in 'FB' for i in range(r, min(r + 2, m))]", 3, "too-long",
+          "holds-more"),
     order("""
 orders = []
 for s in range(p):

@@ -15,6 +15,7 @@ from course.simulation import Costs, simulate
 NAME = "one_f_one_b"
 ORDINARY = ((4, 8), (2, 4), (3, 5), (4, 4), (5, 7), (12, 48))  # at least as many micro-batches as stages
 SMALL = ((4, 2), (5, 3), (3, 1), (2, 1), (1, 1), (1, 4))
+NUMBERS = "Forwards and backwards alternate as they should: it is the numbers of the micro-batches."
 ORDER_FAULTS = ("order", "deadlock")
 
 
@@ -104,6 +105,9 @@ def _with_warm_up(formula):
 SLIPS = (
     Slip("is-gpipe", "this is GPipe's order, all forwards before the first backward: legal and as short, but every stage "
          "holds all m micro-batches.", lambda p, m, stage: "F" * m + "B" * m),
+    Slip("in-rounds", "this is GPipe in rounds of p micro-batches: each round fills and drains the pipeline anew. A stage need "
+         "not wait for all backwards of a round before its next forward.", lambda p, m, stage: "".join(
+             "F" * len(part) + "B" * len(part) for part in (range(first, min(first + p, m)) for first in range(0, m, p)))),
     Slip("warm-up-same", "the warm-up is p-1 forwards on every stage. A stage needs them to bridge the time until its first "
          "backward comes, and the closer to the last stage, the sooner it comes.", _with_warm_up(lambda p, stage: p - 1)),
     Slip("warm-up-p", "every stage runs p forwards before its first pair. A stage needs them to bridge the time until its first "
@@ -143,7 +147,7 @@ def _explain(replies, judged, wrong):
     if found.legal and wrong not in SMALL:
         messages.append(Message("legal", f"With p={p}, m={m} the order is legal: it comes to its end.", good=True))
     if found.legal and not found.short:
-        messages.append(_too_long(found.schedule, p, m))
+        messages.append(_too_long(found.schedule, p, m, found.alternating))
     if found.legal and not found.lean:
         messages.append(_too_much(found.schedule, p, m))
     if found.legal and found.lean and found.short and not found.alternating:
@@ -188,7 +192,7 @@ def _faults(found, p, m):
         if fault:
             hint = advice
             if code in ORDER_FAULTS and found.alternating:
-                hint += " Forwards and backwards alternate as they should: it is the numbers of the micro-batches."
+                hint = NUMBERS
             elif code == "deadlock":
                 hint = "Each waits for another: nobody can go on."
             messages.append(Message(code, f"p={p}, m={m}: {fault.message}. {hint.strip()}".strip()))
@@ -198,12 +202,13 @@ def _faults(found, p, m):
     return messages
 
 
-def _too_long(schedule, p, m):
+def _too_long(schedule, p, m, alternating):
     backward = next(time for time in (1, 2) if simulate(schedule, Costs(1, time)).makespan > total_slots(p, m, 1, time))
     step = simulate(schedule, Costs(1, backward)).makespan
     of = "" if backward == 1 else " with backwards of two slots"
-    return Message("too-long", f"With p={p}, m={m} the step{of} takes {step} slots; GPipe's is shorter. Draw it (the cell after "
-                   "the hints does): where does a stage wait for a backward while it could run a forward?")
+    why = NUMBERS if alternating else ("Draw it (the cell after the hints does): where does a stage wait for a backward while it "
+                                       "could run a forward?")
+    return Message("too-long", f"With p={p}, m={m} the step{of} takes {step} slots; GPipe's is shorter. {why}")
 
 
 def _too_much(schedule, p, m):
