@@ -75,7 +75,13 @@ def _encode(value, counter, depth):
         return _encode(value.to_dict("records") if hasattr(value, "columns") else value.tolist(), counter, depth + 1)
     if isinstance(value, list | tuple | range | deque | MappingView | Iterator):
         return [_encode(item, counter, depth + 1) for item in value]
-    raise Refused(f"a {type(value).__name__} is not an answer: give numbers, text, lists or dicts")
+    raise Refused(f"{_a(value)} is not an answer: give numbers, text, lists or dicts")
+
+
+def _a(value):
+    """The type of a value with its article."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeio' else 'a'} {name}"
 
 
 def _text(value):
@@ -137,7 +143,7 @@ class LocalAnswer:
     def call(self, *arguments):
         """What the answer returns for these arguments, as plain data, or Raised; stdout, stderr and warnings are kept apart."""
         if not callable(self._value):
-            return Raised("NotCallable", f"a {type(self._value).__name__} is there, not a function")
+            return Raised("NotCallable", f"{_a(self._value)} is there, not a function")
         return self._guarded(lambda: self._value(*copy.deepcopy(arguments)))
 
     def _guarded(self, produce):

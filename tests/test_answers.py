@@ -180,7 +180,7 @@ def test_calls_keep_print_warnings_and_arguments_apart(capsys, recwarn):
 
 
 def test_what_is_no_function_cannot_be_called():
-    assert LocalAnswer(3).call(1) == Raised("NotCallable", "a int is there, not a function")
+    assert LocalAnswer(3).call(1) == Raised("NotCallable", "an int is there, not a function")
 
 
 def test_outside_the_main_thread_there_is_no_limit_and_it_says_so():

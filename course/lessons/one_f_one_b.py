@@ -14,6 +14,8 @@ from course.schedules import SCHEDULES, gpipe, one_f_one_b
 from course.simulation import Costs, as_far_as_it_goes, simulate
 from course.view import View, outcome_view, paragraphs, table, together
 
+NOT_1F1B = "a run of your order, once it is 1F1B"
+
 
 def within_room(schedule: Schedule, room: int, title: str = "") -> View:
     """A schedule on stages with room for so many micro-batches each: as far as it goes, what is held, and where it stops."""
@@ -66,7 +68,7 @@ def phases_of(order: Callable, lengths: Callable, stages: int, micro_batches: in
     schedule = asked(order, stages, micro_batches)
     if isinstance(schedule, Message):
         return paragraphs(schedule.text)
-    answer, rows = LocalAnswer(lengths), []
+    answer, rows, fits = LocalAnswer(lengths), [], True
     for stage, row in enumerate(schedule.ranks):
         reply = answer.call(stages, micro_batches, stage)
         found = list(reply.values()) if isinstance(reply, dict) else reply
@@ -74,9 +76,12 @@ def phases_of(order: Callable, lengths: Callable, stages: int, micro_batches: in
             return paragraphs(f"`phase_lengths({stages}, {micro_batches}, {stage})` gave {show_value(reply)}, not three numbers.")
         warm_up, pairs = int(found[0]), 2 * int(found[1])
         names = [operation.short for operation in row]
+        fits &= "B" not in "".join(names[:warm_up]) and "F" not in "".join(names[warm_up + pairs:])
         rows.append([f"stage {stage}", *(" ".join(part) or "-" for part in (
             names[:warm_up], names[warm_up:warm_up + pairs], names[warm_up + pairs:]))])
-    return table(["", "warm-up", "steady state", "cooldown"], rows)
+    found = table(["", "warm-up", "steady state", "cooldown"], rows)
+    return found if fits else together(found, paragraphs(
+        "A warm-up with a backward in it, or a cooldown with a forward: your order is not that of these phases."))
 
 
 def same_step(one: RealRun | NoRun, other: RealRun | NoRun) -> View:
@@ -105,16 +110,19 @@ def _title(run):
 def bytes_beside(count: Callable, *runs: RealRun | NoRun) -> View:
     """Measured bytes beside a learner's own count, `count(schedule, p, m, stage)`, times the bytes of one micro-batch."""
     rows, answer = [], LocalAnswer(count)
-    for run in runs:
-        name = None if isinstance(run, NoRun) else recognize(run.run.schedule)
+    named = [(None if isinstance(run, NoRun) else recognize(run.run.schedule), run) for run in runs]
+    for name, run in named:
         if name not in ("gpipe", "1f1b"):
-            return paragraphs("This needs GPipe's run and the run of your order, once it is 1F1B.")
+            continue
         schedule = run.run.schedule
         for stage, (one, peak) in enumerate(zip(run.run.bytes_of_one, run.run.peak_activation_bytes, strict=True)):
             mine = answer.call(name, schedule.stages, schedule.micro_batches, stage)
             product = f"{int(mine) * one:,}" if is_number(mine) else "-"
             rows.append([SCHEDULES[name].title, f"stage {stage}", show_value(mine), f"{one:,}", product, f"{peak:,}"])
-    return table(["", "", "your peak_in_flight", "bytes of one", "count x bytes", "bytes measured at most"], rows)
+    found = table(["", "", "your peak_in_flight", "bytes of one", "count x bytes", "bytes measured at most"], rows)
+    there = {name for name, _ in named}
+    missing = [text for name, text in (("gpipe", "GPipe's run"), ("1f1b", NOT_1F1B)) if name not in there]
+    return together(*[found] * bool(rows), *[paragraphs(f"Not here yet: {' and '.join(missing)}.")] * bool(missing))
 
 
 def layers_in_flight(layers: int, micro_batches: int, stages: Sequence[int]) -> View:
@@ -129,8 +137,8 @@ def layers_in_flight(layers: int, micro_batches: int, stages: Sequence[int]) -> 
 
 def fewer_stages(few: RealRun | NoRun, many: RealRun | NoRun) -> View:
     """The activation bytes of the same model's first stage, measured on two numbers of stages."""
-    if isinstance(few, NoRun) or isinstance(many, NoRun):
-        return paragraphs("This needs the run of your order, and this one.")
+    if isinstance(few, NoRun) or isinstance(many, NoRun) or recognize(many.run.schedule) != "1f1b":
+        return paragraphs(f"Not here yet: {NOT_1F1B}.")
     rows = [[run.run.schedule.stages, run.sizes.layers // run.run.schedule.stages,
              run.run.peak_activations_measured[0], f"{run.run.peak_activation_bytes[0]:,}"] for run in (few, many)]
     return table(["stages", "layers on each", "held at most on stage 0", "bytes measured at most, stage 0"], rows,
