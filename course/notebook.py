@@ -155,13 +155,14 @@ def _show(value):
 
 
 def show(subject, title: str = "", stages: int = 4, micro_batches: int = 4, costs: Costs | None = None,
-         summary: bool = True) -> Figure | View:
+         summary: bool = True, chunks: int | None = None) -> Figure | View:
     """A picture of a schedule (simulated), a timeline, a drawing as text, or a function (p, m, stage) -> order.
 
-    `summary=False` leaves its numbers to you. An order that does not come to its end is drawn as far as it goes.
+    `summary=False` leaves its numbers to you. An order that does not come to its end is drawn as far as it goes. With `chunks`
+    the function is one of (p, m, v, rank), and `stages` are ranks.
     """
     if callable(subject):
-        subject = asked(subject, stages, micro_batches)
+        subject = asked(subject, stages, micro_batches, chunks)
         if isinstance(subject, Message):
             return paragraphs(subject.text)
     if isinstance(subject, Schedule):
@@ -186,7 +187,8 @@ def draw_here(text, stages: int = 4, slots: int = 16, micro_batches: int = 4):
 def run_for_real(subject, stages: int = 4, micro_batches: int = 4, after: str | None = None, **options) -> RealRun | NoRun:
     """Train a small transformer by this drawing, schedule or function (p, m, stage) -> order, one process a stage.
 
-    `after` names the exercise whose answer the run would give away: before its check gives full points there is no run.
+    `after` names the exercise whose answer the run would give away: before its check gives full points there is no run. With
+    `chunks` the function is one of (p, m, v, rank), and `stages` are ranks.
     """
     if is_grading():
         return no_run("Not run while the notebook is graded or validated: it earns no points.")

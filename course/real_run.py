@@ -86,9 +86,11 @@ class RealRun:
     def numbers(self) -> View:
         """Measured beside predicted, and what of it is real."""
         run = self.run
+        held = "micro-batches" if run.schedule.chunks == 1 else "chunks"
+        place = "stage" if run.schedule.rank_is_stage else "rank"
         rows = [self._bubble_row()] * self.with_bubble
         rows += [["step time", f"{run.step_time_predicted * 1000:.0f} ms", f"{run.step_time_measured * 1000:.0f} ms"],
-                 ["micro-batches whose activations are held at most, per stage", _row(run.peak_activations_predicted),
+                 [f"{held} whose activations are held at most, per {place}", _row(run.peak_activations_predicted),
                   _row(run.peak_activations_measured)]]
         notes = [] if run.overruns else list(run.notes)
         if run.overruns:
@@ -186,10 +188,10 @@ def asked(function, stages: int, micro_batches: int, chunks: int | None = None) 
     return ask_schedule(LocalAnswer(function), getattr(function, "__name__", "the function"), stages, micro_batches, chunks)
 
 
-def read_subject(subject, stages: int, micro_batches: int) -> tuple[Schedule, Timeline | None] | NoRun:
+def read_subject(subject, stages: int, micro_batches: int, chunks: int | None = None) -> tuple[Schedule, Timeline | None] | NoRun:
     """The schedule to run, and the drawing it comes from; a NoRun that says why there is none."""
     if callable(subject):
-        subject = asked(subject, stages, micro_batches)
+        subject = asked(subject, stages, micro_batches, chunks)
         if isinstance(subject, Message):
             return no_run(f"Nothing to run yet. {subject.text}")
     if isinstance(subject, Schedule):
@@ -209,9 +211,10 @@ def read_subject(subject, stages: int, micro_batches: int) -> tuple[Schedule, Ti
     return drawn.schedule, drawn
 
 
-def run_subject(subject, stages: int, micro_batches: int, with_bubble: bool = True, **options) -> RealRun | NoRun:
+def run_subject(subject, stages: int, micro_batches: int, with_bubble: bool = True, chunks: int | None = None,
+                **options) -> RealRun | NoRun:
     """Run a schedule or a drawing on real processes; what goes wrong comes back as a NoRun, never as a traceback."""
-    found = read_subject(subject, stages, micro_batches)
+    found = read_subject(subject, stages, micro_batches, chunks)
     if isinstance(found, NoRun):
         return found
     schedule, drawn = found
