@@ -1,9 +1,10 @@
 # %% [markdown]
 # # 1F1B and its phases
 #
-# A backward needs what its own forward has saved: the **activations** (激活值) of that micro-batch on that stage. A stage holds
-# them from the start of the forward to the end of the backward; so long the micro-batch is **in flight** (在途) there. GPipe's
-# first stage has *all* micro-batches in flight when its first backward starts. In this notebook the memory for that runs out.
+# A **backward** (反向) needs what its own **forward** (前向) has saved: the **activations** (激活值) of that micro-batch (微批次)
+# on that stage (阶段). A stage holds them from the start of the forward to the end of the backward; during that time the
+# micro-batch is **in flight** (在途) there. GPipe's first stage has *all* micro-batches in flight when its first backward
+# starts. In this notebook the memory for that runs out.
 #
 # ## Stages with room for four
 #
@@ -44,8 +45,8 @@ within_room(in_rounds(4, 8, room=4), room=4, title="GPipe in two rounds of 4")
 reveal("slots-in-two-rounds")
 
 # %% [markdown]
-# Each round fills and drains the pipeline anew: the **bubble** (气泡) is paid twice. Is there an order with room for 4 that is as
-# short as GPipe with room for 8? Answer `"yes"` or `"no"`.
+# Each round fills (填充) and drains (排空) the pipeline anew: the **bubble** (气泡) is paid twice. Is there an order with room
+# for 4 that is as short as GPipe with room for 8? Answer `"yes"` or `"no"`.
 
 # %%
 predict("room-without-delay", ..., sure=...)
@@ -233,7 +234,8 @@ predict("holds-most", ..., sure=...)
 # ### Exercise: how many in flight (4 points)
 #
 # Write the function `peak_in_flight(schedule, p, m, stage)`: the micro-batches whose activations stage `stage` holds at its worst
-# moment. `schedule` is `"gpipe"` or `"1f1b"`. A micro-batch counts from the start of its forward to the end of its backward.
+# moment. The schedule (调度) is `"gpipe"` or `"1f1b"`. A micro-batch counts from the start of its forward to the end of its
+# backward.
 
 # %% answer="ex2-in-flight"
 def peak_in_flight(schedule, p, m, stage):
