@@ -5,7 +5,7 @@ import shutil
 import nbformat
 import pytest
 
-from tests.bank_2_1f1b_phases import LOOP
+from tests.bank_2_orders import LOOP
 from tests.browser import NOTEBOOK, ROOT, Notebook, chromium, jupyter
 from tests.headless import ASSIGNMENT
 
