@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from course.checks.outcome import as_number
-from course.formulas import bubble_fraction
+from course.formulas import bubble_fraction, interleaved_slots, layers_of_chunk
 
 
 @dataclass(frozen=True)
@@ -44,4 +44,14 @@ PREDICTIONS = {
     "middle-idles": Prediction("Idle cells of a middle stage, against the first", ("more", "less", "same"), actual="same"),
     "fraction-backward-twice": Prediction("Bubble fraction with backwards of two slots", share=True,
                                           actual=bubble_fraction(4, 4)),
+    "rank-of-layer-9": Prediction("Layer 9 of 16 is on rank", actual=next(
+        rank for rank in range(4) for chunk in range(2) if 9 in layers_of_chunk(16, 4, 2, rank, chunk))),
+    "work-of-the-last-stage": Prediction("Work of the last stage, against one in the middle", ("more", "less", "same"),
+                                         actual="more"),
+    "slots-with-chunks": Prediction("Slots of the step with 2 chunks a rank", actual=interleaved_slots(2, 4, 2)),
+    "bubble-with-chunks": Prediction("Bubble fraction with 2 chunks a rank", share=True, actual=bubble_fraction(4, 8, 2)),
+    "messages-with-chunks": Prediction("Messages with 2 chunks a rank, for each one without"),
+    "memory-with-chunks": Prediction("Activations on rank 0 in Megatron's order, against 1F1B", ("more", "less", "same"),
+                                     actual="more"),
+    "heavy-with-chunks": Prediction("Slots of the step with the slow layers on 2 ranks"),
 }
