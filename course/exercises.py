@@ -1,7 +1,7 @@
 """The one table of exercises: id, notebook, answers, points, check, hints; everything else asks it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from course.checks import chunk_costs, gpipe_diagram, interleaved_order, megatron_flags, spot_the_error, virtual_stages
 from course.checks.outcome import Message, Outcome
@@ -10,7 +10,10 @@ from course.timeline import Timeline
 
 @dataclass(frozen=True)
 class Exercise:
-    """One graded part of a notebook. `answers` are the names of the learner's variables, in the order of the check."""
+    """One graded part of a notebook. `answers` are the names of the learner's variables, in the order of the check.
+
+    `statements` are what a dict of verdicts or conclusions is about, by its keys.
+    """
 
     grade_id: str
     notebook: str
@@ -19,6 +22,7 @@ class Exercise:
     points: float
     hints: tuple[str, str, str]
     check: Callable[..., Outcome] | None = None
+    statements: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def manual(self) -> bool:

@@ -27,13 +27,13 @@ def to_fraction_of_total(over_ideal):
     return over_ideal / (1 + over_ideal)
 
 
-def total_slots(p: int, m: int, forward=1, backward=1):
-    """The length of GPipe's and of 1F1B's step, (m+p-1)(F+B), in the unit of F and B (Huang 2.3).
+def total_slots(p: int, m: int, forward=1, backward=1, v: int = 1):
+    """The length of a step, (v m + p-1)(F+B), F and B of one chunk: GPipe and 1F1B with v=1 (Huang 2.3), interleaved above.
 
-    >>> total_slots(4, 4), total_slots(4, 4, backward=2)
-    (14, 21)
+    >>> total_slots(4, 4), total_slots(4, 4, backward=2), total_slots(4, 8, v=2)
+    (14, 21, 38)
     """
-    return (m + p - 1) * (forward + backward)
+    return (v * m + p - 1) * (forward + backward)
 
 
 def busy_slots(m: int, forward=1, backward=1):
@@ -54,6 +54,15 @@ def warm_up_forwards(p: int, m: int, stage: int) -> int:
 def peak_in_flight(schedule: str, p: int, m: int, stage: int) -> int:
     """Micro-batches whose activations a stage holds at the worst moment: GPipe m, 1F1B min(m, p-stage) (Narayanan 2.2.1)."""
     return {"gpipe": m, "1f1b": min(m, p - stage)}[schedule]
+
+
+def peak_chunks(p: int, m: int, v: int, rank: int) -> int:
+    """Chunks that a rank holds at the worst moment of Megatron's interleaved order: its warm-up and one (Narayanan 2.2).
+
+    >>> [peak_chunks(4, 8, 2, rank) for rank in range(4)]
+    [11, 9, 7, 5]
+    """
+    return min(v * m, 2 * (p - 1 - rank) + (v - 1) * p + 1) if v > 1 else min(m, p - rank)
 
 
 def layers_of_chunk(layers: int, p: int, v: int, rank: int, chunk: int) -> range:
@@ -87,32 +96,13 @@ def chunks_of_flag(layers: int, p: int, layers_per_virtual_stage: int, overlappe
     return v if v > 1 else None
 
 
-def interleaved_slots(p: int, m: int, v: int, forward=1, backward=1):
-    """The length of interleaved 1F1B's step, (v m + p-1)(F+B), F and B those of one chunk (Narayanan 2.2.2).
+def leanest_chunks(p: int, m: int, v: int, rank: int) -> int:
+    """Chunks that a rank holds at the worst moment with a warm-up of (p-rank-1) + (v-1) p: 1F1B's memory, the step as short.
 
-    No order of these stages is shorter: the last rank starts p-1 forwards late, works v m (F+B), and p-1 backwards follow.
-
-    >>> interleaved_slots(4, 8, 2), interleaved_slots(4, 8, 4)
-    (38, 70)
+    >>> [leanest_chunks(4, 8, 2, rank) for rank in range(4)]
+    [8, 7, 6, 5]
     """
-    return (v * m + p - 1) * (forward + backward)
-
-
-def interleaved_warm_up(p: int, m: int, v: int, rank: int, lean: bool = False) -> int:
-    """Forwards before the first F/B pair: min(m v, 2(p-rank-1) + (v-1) p), Megatron-core's; one chunk is 1F1B.
-
-    `lean` is (p-rank-1) + (v-1) p: as short a step where nothing has latency, and the memory of 1F1B.
-    """
-    return min(m * v, (1 if lean or v == 1 else 2) * (p - rank - 1) + (v - 1) * p)
-
-
-def interleaved_peak(p: int, m: int, v: int, rank: int, lean: bool = False) -> int:
-    """Chunks whose activations a rank holds at the worst moment: one more than its warm-up, at most m v (Korthikanti 4.2.3).
-
-    >>> [interleaved_peak(4, 8, 2, rank) for rank in range(4)], interleaved_peak(4, 8, 2, 0, lean=True)
-    ([11, 9, 7, 5], 8)
-    """
-    return min(m * v, interleaved_warm_up(p, m, v, rank, lean) + 1)
+    return min(v * m, v * p - rank)
 
 
 def activation_factor(p: int, v: int) -> Fraction:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from course.checks.outcome import as_number
-from course.formulas import bubble_fraction, interleaved_slots, layers_of_chunk
+from course.formulas import boundary_messages, bubble_fraction, chunks_of_flag, layers_of_chunk, total_slots
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,10 @@ PREDICTIONS = {
         rank for rank in range(4) for chunk in range(2) if 9 in layers_of_chunk(16, 4, 2, rank, chunk))),
     "work-of-the-last-stage": Prediction("Work of the last stage, against one in the middle", ("more", "less", "same"),
                                          actual="more"),
-    "slots-with-chunks": Prediction("Slots of the step with 2 chunks a rank", actual=interleaved_slots(2, 4, 2)),
+    "chunks-of-six-layers": Prediction("Chunks of a rank", actual=chunks_of_flag(12, 2, 3)),
+    "slots-with-chunks": Prediction("Slots of the step with 2 chunks a rank", actual=total_slots(2, 4, v=2)),
     "bubble-with-chunks": Prediction("Bubble fraction with 2 chunks a rank", share=True, actual=bubble_fraction(4, 8, 2)),
-    "messages-with-chunks": Prediction("Messages with 2 chunks a rank, for each one without"),
+    "messages-with-chunks": Prediction("Messages of the step with 2 chunks a rank", actual=boundary_messages(4, 8, 2)),
     "memory-with-chunks": Prediction("Activations on rank 0 in Megatron's order, against 1F1B", ("more", "less", "same"),
                                      actual="more"),
     "heavy-with-chunks": Prediction("Slots of the step with the slow layers on 2 ranks"),

@@ -1,7 +1,6 @@
 """Notebook 4: an order of interleaved 1F1B as a function, judged by what it does: legal, as short as can be, no more held."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -10,10 +9,10 @@ from course.checks.functions import ask
 from course.checks.interleaved_slips import slip_of_schedules
 from course.checks.orders import arguments_of, schedule_from
 from course.checks.outcome import Message, Outcome, Step
-from course.formulas import interleaved_peak, interleaved_slots
+from course.formulas import leanest_chunks, peak_chunks, total_slots
 from course.legality import Violation, violations
 from course.recognition import recognize
-from course.schedule import Operation, Schedule
+from course.schedule import Schedule
 from course.schedules import interleaved_1f1b
 from course.simulation import Costs, simulate
 
@@ -82,27 +81,16 @@ def _steps(complete, legal, short, lean):
 
 
 def judge_schedule(found: Schedule | Message, p: int, m: int, v: int) -> Judged:
-    """Which questions a schedule of this size answers well. Stages that are all counted from 1 are taken as such."""
+    """Which questions a schedule of this size answers well."""
     if isinstance(found, Message):
         return Judged(None, found)
-    schedule = _from_zero(found)
-    faults = tuple(violations(schedule))
+    faults = tuple(violations(found))
     if faults:
-        return Judged(schedule, None, faults, complete=all(fault.code in WAITING for fault in faults))
-    timelines = {backward: simulate(schedule, Costs(1, backward)) for backward in (1, 2)}
-    short = all(timeline.makespan <= interleaved_slots(p, m, v, 1, backward) for backward, timeline in timelines.items())
-    lean = all(peak <= interleaved_peak(p, m, v, rank) for rank, peak in enumerate(timelines[1].peak_activations))
-    return Judged(schedule, None, (), True, True, short, lean)
-
-
-def _from_zero(schedule):
-    """The schedule with stages from 0, where all of them are counted from 1."""
-    p, ranks = len(schedule.ranks), schedule.ranks
-    stages = {operation.stage for row in ranks for operation in row}
-    shifted = all(operation.stage % p == (rank + 1) % p for rank, row in enumerate(ranks) for operation in row)
-    if not stages or not shifted or min(stages) < 1 or max(stages) != schedule.stages:
-        return schedule
-    return replace(schedule, ranks=tuple(tuple(Operation(op.stage - 1, op.kind, op.micro_batch) for op in row) for row in ranks))
+        return Judged(found, None, faults, complete=all(fault.code in WAITING for fault in faults))
+    timelines = {backward: simulate(found, Costs(1, backward)) for backward in (1, 2)}
+    short = all(timeline.makespan <= total_slots(p, m, 1, backward, v) for backward, timeline in timelines.items())
+    lean = all(peak <= peak_chunks(p, m, v, rank) for rank, peak in enumerate(timelines[1].peak_activations))
+    return Judged(found, None, (), True, True, short, lean)
 
 
 def _praise(schedule):
@@ -112,7 +100,7 @@ def _praise(schedule):
         return Message("megatron", "This is Megatron's order: as short as these stages can be, at every size asked.", good=True)
     peaks, theirs = (simulate(order).peak_activations for order in (schedule, megatrons))
     mine, longer = (float(simulate(order, Costs(latency=LATENCY)).makespan) for order in (schedule, megatrons))
-    lean = peaks == tuple(interleaved_peak(p, m, v, rank, lean=True) for rank in range(p))
+    lean = peaks == tuple(leanest_chunks(p, m, v, rank) for rank in range(p))
     return Message("lean" if lean else "own-order", f"As short as Megatron's order, and no rank holds more. With p={p}, m={m}, "
                    f"v={v} your ranks hold at most {', '.join(map(str, peaks))} chunks, Megatron's "
                    f"{', '.join(map(str, theirs))}. What its longer warm-up buys is tolerance of slow links: with a latency of "
@@ -128,8 +116,8 @@ def _other_m(replies):
                        f"{rule}", good=True)
     if all(isinstance(reply, Raised) and reply.type in REFUSALS for reply in replies.values()):
         return Message("refuses-other-m", f"You refuse m={m} with p={p}, as Megatron does. {rule}", good=True)
-    return Message("other-m", f"Not asked for, and not counted: with m={m}, no multiple of p={p}, your function gives no order "
-                   f"that runs. Megatron refuses such an m, and so could you, with a ValueError. {rule}")
+    return Message("other-m", f"For multiples of p only, as asked: with m={m} and p={p} your function gives no order that runs. "
+                   f"Megatron refuses such an m, and so could you, with a ValueError. {rule}", good=True)
 
 
 def _explain(replies, judged: Mapping) -> list[Message]:
@@ -159,8 +147,8 @@ def explain_size(found: Judged, p: int, m: int, v: int) -> list[Message]:
         messages.append(_too_long(found.schedule, p, m, v))
     if found.legal and not found.lean:
         peaks = simulate(found.schedule).peak_activations
-        rank, more = next((rank, peak - interleaved_peak(p, m, v, rank)) for rank, peak in enumerate(peaks)
-                          if peak > interleaved_peak(p, m, v, rank))
+        rank, more = next((rank, peak - peak_chunks(p, m, v, rank)) for rank, peak in enumerate(peaks)
+                          if peak > peak_chunks(p, m, v, rank))
         messages.append(Message("holds-more", f"With {at} rank {rank} holds the activations of {peaks[rank]} chunks at its worst "
                                 f"moment, {more} more than in Megatron's order. Which backward could it run earlier?"))
     return messages
@@ -179,9 +167,9 @@ def _faults(faults, at):
 
 
 def _too_long(schedule, p, m, v):
-    backward = next(time for time in (1, 2) if simulate(schedule, Costs(1, time)).makespan > interleaved_slots(p, m, v, 1, time))
+    backward = next(time for time in (1, 2) if simulate(schedule, Costs(1, time)).makespan > total_slots(p, m, 1, time, v))
     timeline = simulate(schedule, Costs(1, backward))
-    over = timeline.makespan - interleaved_slots(p, m, v, 1, backward)
+    over = timeline.makespan - total_slots(p, m, 1, backward, v)
     waits = [(start - end, rank, operation) for rank, row in enumerate(schedule.ranks)
              for operation, end, start in zip(row[1:], timeline.ends[rank], timeline.starts[rank][1:], strict=False)]
     wait, rank, operation = max(waits, key=lambda found: found[0])

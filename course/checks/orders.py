@@ -54,7 +54,7 @@ def _read(item, stage, position):
 
 
 def arguments_of(p: int, m: int, v: int | None = None) -> list[tuple]:
-    """What a learner's function of orders is asked with, a rank each: (p, m, stage), or (p, m, v, rank) where there are chunks."""
+    """What a function of orders is asked with, a rank each: (p, m, stage), or (p, m, v, rank) where there are chunks."""
     return [(p, m, rank) if v is None else (p, m, v, rank) for rank in range(p)]
 
 
@@ -66,7 +66,8 @@ def ask_schedule(answer, name: str, p: int, m: int, v: int | None = None) -> Sch
 def schedule_from(replies: Mapping[tuple, object], name: str, p: int, m: int, v: int | None = None) -> Schedule | Message:
     """The schedule out of the replies to `arguments_of` these sizes; the message about the first reply that is no order.
 
-    Micro-batches may carry any m numbers: they are taken as 0 to m-1 in their order. Without chunks a token needs no stage.
+    Micro-batches may carry any m numbers: they are taken as 0 to m-1 in their order. Stages may be counted from 1. Without
+    chunks a token needs no stage.
     """
     wanted = "It is the list of tokens, in the order in which they run."
     orders = []
@@ -78,8 +79,9 @@ def schedule_from(replies: Mapping[tuple, object], name: str, p: int, m: int, v:
             orders.append(read_order(reply, rank if v is None else None))
         except NoOrder as error:
             return Message(error.code, f"{call(name, arguments)}: {error}.")
-    if v is None and all(operation.stage == rank + 1 for rank, order in enumerate(orders) for operation in order):
-        orders = [[Operation(rank, op.kind, op.micro_batch) for op in order] for rank, order in enumerate(orders)]
+    stages = p * (v or 1)
+    if all(1 <= op.stage <= stages and (op.stage - 1) % p == rank for rank, order in enumerate(orders) for op in order):
+        orders = [[Operation(op.stage - 1, op.kind, op.micro_batch) for op in order] for order in orders]
     numbers = sorted({operation.micro_batch for order in orders for operation in order})
     if len(numbers) == m:
         new = {number: index for index, number in enumerate(numbers)}
@@ -87,4 +89,4 @@ def schedule_from(replies: Mapping[tuple, object], name: str, p: int, m: int, v:
         first = 1 if numbers and numbers[0] >= 1 and numbers[-1] == m else 0
         new = {number: number - first for number in numbers}
     ranks = tuple(tuple(Operation(op.stage, op.kind, new[op.micro_batch]) for op in order) for order in orders)
-    return Schedule(ranks, tuple(stage % p for stage in range(p * (v or 1))), m)
+    return Schedule(ranks, tuple(stage % p for stage in range(stages)), m)
