@@ -28,6 +28,7 @@ RIGHT_LAYERS = [
                 return hand""", 3),
     layers("    first = rank * (num_layers / p / v) + chunk * num_layers / v\n"
            "    return [first + i for i in range(num_layers // p // v)]", 3),
+    one("[str(layer) for layer in range(L) if divmod(layer // k, p) == (chunk, rank)]", 3),
     Case("ex4-layers", "layers_of = lambda L, p, v, r, c: [*range(L)][(c * p + r) * L // (p * v):][:L // (p * v)]", 3),
 ]
 WRONG_LAYERS = [
@@ -36,6 +37,9 @@ WRONG_LAYERS = [
     Case("ex4-layers", "layers_of = [0, 1]", 0, ("not-a-function",)),
     one("[*range((rank * v + chunk) * k, (rank * v + chunk + 1) * k)]", 1, "blocked"),
     one("[*range((rank * p + chunk) * k, (rank * p + chunk + 1) * k)]", 0, "rank-and-chunk-swapped"),
+    layers("""    k, place = num_layers // (p * v), p - 1 - rank if chunk % 2 else rank
+    return range((chunk * p + place) * k, (chunk * p + place + 1) * k)""", 1, "zigzag"),
+    one("{'layers': [0]}", 0, "layers_of-wrong"),
     one("[*range((chunk * p + rank) * (L // p), (chunk * p + rank + 1) * (L // p))]", 0, "divided-by-p-only"),
     one("[*range((chunk * p + rank) * (L // v), (chunk * p + rank + 1) * (L // v))]", 0, "divided-by-v-only"),
     one("[*range(rank * L // p, (rank + 1) * L // p)]", 0, "no-chunks"),
@@ -82,6 +86,7 @@ RIGHT_FLAGS = [
     decoding("    counts = [v for v in range(1, L + 1) if p * v * flag == L]\n    if not counts: raise ValueError('no v')\n"
              "    if counts == [1]: return\n    return counts[0]"),
     decoding("    (v,) = [v for v in range(1, L + 1) if p * v * flag == L]\n    return v if v > 1 else None"),
+    flags("class Refusal(ValueError): pass\n" + DECODE.replace("raise ValueError", "raise Refusal")),
     flags(DECODE, '{"m": 64.0, "V": "4", "dp ": True + 0}', 4, "lesson-right"),
     flags(DECODE, "(1, 64, 4)", 4, "lesson-right"),
     flags(DECODE, "dict(dp=8 / (2 * 4), m=Fraction(128, 2), v=decode(48, 4, 3))", 4),
@@ -107,6 +112,8 @@ WRONG_FLAGS = [
     decoding("    if L % (p * flag): raise ValueError\n    return L // p if L > p * flag else None", 3, "layers-of-a-rank"),
     decoding("    if L % (p * flag): raise ValueError\n    return flag * p / L if L > p * flag else None", 3, "upside-down"),
     decoding("    if L % (p * flag): raise ValueError\n    return L // p // flag - 1 if L > p * flag else None", 3, "one-less"),
+    decoding("    return ValueError('no') if L % (p * flag) else L // p // flag if L > p * flag else None", 3, "returned-error"),
+    decoding("    return {4} if L % (p * flag) else L // p // flag if L > p * flag else None", 3, "refused"),
     decoding("    return None", 1.5, "unanswered"),
     decoding("    raise ValueError", 1.5, "raised"),
     decoding("    return 'four'", 1.5, "v-wrong"),
@@ -203,6 +210,11 @@ WRONG_ORDERS = [
     order(0, "rank-for-stage", "repeated", stage="rank", back="rank"),
     order(0, "no-stage", stage="''", back="''"),
     order(0, "missing", result="order"),
+    written("    from course import schedules\n    return [[str(op) for op in row] for row in "
+            "schedules.interleaved_1f1b(p, m, v).ranks]", 0, "all-ranks"),
+    written("    from course import schedules\n    return [t for op in schedules.interleaved_1f1b(p, m, v).ranks[rank] for t in "
+            "([str(op)] if op.kind == 'F' else [f'{op.stage}I{op.micro_batch}', f'{op.stage}W{op.micro_batch}'])]",
+            0, "split-backward"),
     order(0, "repeated", result="order + B"),
     order(0, "not-a-token", result="['-'] + order"),
     order(0, "not-a-list", result="len(order)"),
@@ -234,6 +246,9 @@ RIGHT_COSTS = [
     cost("__import__('numpy').float64(p - 1) / (v * m + p - 1)", "__import__('numpy').int64(2) * m * (p * v - 1)",
          "__import__('numpy').float64(p * v + p - 1) / (p * v)", 4),
     cost("__import__('decimal').Decimal(p - 1) / (v * m + p - 1)", "len([0] * m * (p * v - 1)) * 2", "1 + (1 - 1 / p) / v", 4),
+    cost("f'{p - 1}/{v * m + p - 1}'", "str(2 * m * (p * v - 1))", "round(1 + (p - 1) / (p * v), 3)", 4),
+    cost("__import__('numpy').longdouble(p - 1) / (v * m + p - 1)", "float(2 * m * (p * v - 1))",
+         "__import__('math').exp(__import__('math').log1p((p - 1) / (p * v)))", 4),
     cost("(lambda x: x / (1 + x))((p - 1) / (v * m))", "2 * m * p * v - 2 * m", "(p + (p - 1) / v) / p", 4),
     Case("ex4-cost", """
 from course import schedules, simulate, Costs
@@ -256,7 +271,6 @@ WRONG_COSTS = [
     cost("100 * (p - 1) / (v * m + p - 1)", MESSAGES, FACTOR, 2.5, "percent"),
     cost("p / (v * m + p)", MESSAGES, FACTOR, 2.5, "off-by-one"),
     cost("2 * (p - 1)", MESSAGES, FACTOR, 2.5, "bubble_interleaved-wrong"),
-    cost("f'{p - 1}/{v * m + p - 1}'", MESSAGES, FACTOR, 2.5, "bubble_interleaved-wrong"),
     cost(BUBBLE, "m * (p * v - 1)", FACTOR, 3.25, "per-direction"),
     cost(BUBBLE, "2 * m * p * v", FACTOR, 2.5, "one-boundary-too-many"),
     cost(BUBBLE, "m * p * v", FACTOR, 2.5, "one-boundary-too-many"),

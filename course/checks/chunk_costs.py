@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from course.checks.functions import Slip, ask, judge_replies
-from course.checks.outcome import Outcome, Step
+from course.checks.outcome import Outcome, Step, as_number, near
 from course.formulas import activation_factor, boundary_messages, bubble_fraction, bubble_over_ideal
 
 SIZES = ((4, 8, 2), (4, 8, 4), (8, 64, 3), (2, 4, 2), (4, 64, 4), (4, 8, 1), (8, 16, 5))  # p, m, v
@@ -75,18 +75,28 @@ FACTOR_SLIPS = (
 )
 
 
+def _asked(answer, points):
+    """The replies, numbers that were written as text read."""
+    return {point: reply if as_number(reply) is None else as_number(reply) for point, reply in ask(answer, points).items()}
+
+
+def _close(value, target):
+    """Up to the rounding of three digits, which tell all slips apart."""
+    return near(value, target, 0.001)
+
+
 def check_cost(bubble, messages, factor) -> Outcome:
     """Points for the bubble (1.5), the messages (1.5; half for one direction) and the activations' factor (1)."""
     found = (
-        judge_replies("bubble_interleaved", ask(bubble, SIZES), bubble_fraction, "It returns idle over total time, a fraction.",
+        judge_replies("bubble_interleaved", _asked(bubble, SIZES), bubble_fraction, "It returns idle over total time.",
                       "A rank still waits for p-1 others, but each wait is one chunk long, 1/v of a stage.", BUBBLE_SLIPS,
-                      "In slots of one chunk: how long does each rank work, and for how many slots does it wait?"),
-        judge_replies("boundary_messages", ask(messages, SIZES), boundary_messages, "It returns a number of messages.",
+                      "In slots of one chunk: how long does each rank work, and for how many slots does it wait?", _close),
+        judge_replies("boundary_messages", _asked(messages, SIZES), boundary_messages, "It returns a number of messages.",
                       "Each of the p v - 1 boundaries is crossed m times forward and m times back.", MESSAGE_SLIPS,
                       "How many boundaries do p v stages in a row have, and what crosses each in a step?"),
-        judge_replies("activation_factor", ask(factor, FACTORS), activation_factor, "It returns a factor, above 1 for more.",
+        judge_replies("activation_factor", _asked(factor, FACTORS), activation_factor, "It returns a factor, above 1 for more.",
                       "p-1 more chunks than the p v that weigh as much as 1F1B's p stages.", FACTOR_SLIPS,
-                      "Count rank 0's warm-up in Megatron's order, add one, and compare with 1F1B's p micro-batches."),
+                      "Count rank 0's warm-up in Megatron's order, add one, and compare with 1F1B's p micro-batches.", _close),
     )
     shares = [Fraction(message.good) for message in found]
     if found[1].code == "per-direction":

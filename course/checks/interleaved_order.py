@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from course.answers import Raised
-from course.checks.functions import ask
+from course.checks.functions import ask, call
 from course.checks.interleaved_slips import slip_of_schedules
 from course.checks.orders import arguments_of, schedule_from
 from course.checks.outcome import Message, Outcome, Step
@@ -84,6 +84,8 @@ def judge_schedule(found: Schedule | Message, p: int, m: int, v: int) -> Judged:
     """Which questions a schedule of this size answers well."""
     if isinstance(found, Message):
         return Judged(None, found)
+    if any(operation.kind in "IW" for row in found.ranks for operation in row):
+        return Judged(None, Message("split-backward", "Here a backward is one operation, B, not I and W."))
     faults = tuple(violations(found))
     if faults:
         return Judged(found, None, faults, complete=all(fault.code in WAITING for fault in faults))
@@ -130,6 +132,10 @@ def _explain(replies, judged: Mapping) -> list[Message]:
     raised = [reply for arguments, reply in replies.items() if arguments[:3] == wrong and isinstance(reply, Raised)]
     if any(reply.type in REFUSALS and "multiple" in reply.text for reply in raised):
         messages.append(Message("m-is-a-multiple", f"m={wrong[1]} is a multiple of p={wrong[0]}: Megatron asks no more of m."))
+    whole = replies.get((*wrong, 0))
+    if isinstance(whole, list) and len(whole) == wrong[0] > 1 and all(isinstance(row, list) and len(row) > 3 for row in whole):
+        return [*messages, Message("all-ranks", f"{call(NAME, (*wrong, 0))} returned {wrong[0]} lists. One rank is asked for at "
+                                   "a time: return the list of `rank`.")]
     return messages + explain_size(judged[wrong], *wrong)
 
 
@@ -175,4 +181,4 @@ def _too_long(schedule, p, m, v):
     wait, rank, operation = max(waits, key=lambda found: found[0])
     return Message("too-long", f"With p={p}, m={m}, v={v} the step takes {timeline.makespan} slots"
                    + " with backwards of two slots" * (backward == 2) + f", {over} more than it must. The longest wait is {wait} "
-                   f"slots, on rank {rank} before {operation}: what could run there?")
+                   f"slot{'s' * (wait != 1)}, on rank {rank} before {operation}: what could run there?")

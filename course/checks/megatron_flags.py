@@ -1,5 +1,6 @@
 """Notebook 4: what Megatron's flags say, and when Megatron refuses."""
 
+import builtins
 from fractions import Fraction
 
 from course.answers import UNANSWERED, Raised
@@ -55,7 +56,9 @@ def check_flags(decode, lesson_run) -> Outcome:
 
 
 def _is_value_error(reply):
-    return isinstance(reply, Raised) and reply.type == "ValueError"
+    """A ValueError, or an exception of the learner's own: of which kind it is, its name does not say."""
+    return isinstance(reply, Raised) and (reply.type == "ValueError" or not (
+        hasattr(builtins, reply.type) or reply.type in (*FUTILE, "Refused")))
 
 
 def _nothing(replies):
@@ -97,6 +100,10 @@ def _refused_message(replies):
     layers, p, flag = point
     rule = (f"--num-layers {layers} is no multiple of --pipeline-model-parallel-size {p}" if layers % p else
             f"a rank has {layers // p} layers, no multiple of --num-layers-per-virtual-pipeline-stage {flag}")
+    if isinstance(reply, Raised) and "Error is not an answer" in reply.text:
+        return Message("returned-error", f"{call('decode', point)} returned an error. Raise it: `raise ValueError(\"why\")`.")
+    if isinstance(reply, Raised) and reply.type == "Refused":
+        return no_reply("decode", point, reply, WANTED)
     if isinstance(reply, Raised):
         return Message("other-error", f"{call('decode', point)} raised {reply.type}; a ValueError is asked for (Megatron itself "
                        f"uses assertions). The rule here: {rule}.")
@@ -109,8 +116,8 @@ LESSON_SLIPS = {
     ("dp", 4): "the 8 processes are divided by TP alone. The stages take processes too.",
     ("dp", 2): "the 8 processes are divided by PP alone. Each stage is on TP processes.",
     ("m", 128): "that is the global batch in samples. A micro-batch has --micro-batch-size of them.",
-    ("m", 32): "that is half of it. TP cuts the layers, not the batch: only DP shares the batch out.",
-    ("m", 16): "that is a quarter of it. Every micro-batch goes through all stages: PP does not share the batch out.",
+    ("m", 32): "TP cuts the layers, not the batch; only DP shares the batch out.",
+    ("m", 16): "every micro-batch goes through all stages: PP does not share the batch out, only DP does.",
     ("m", 8): "TP and PP do not share the batch out, only DP does.",
     ("v", 3): "that is the flag: the layers of a chunk. v is the number of chunks of a rank.",
     ("v", 12): "that is the layers of a rank. How many chunks do they make?",

@@ -2,7 +2,7 @@
 
 from course.answers import Raised
 from course.checks.functions import Slip, ask, judge_replies, same
-from course.checks.outcome import Message, Outcome, Step
+from course.checks.outcome import Message, Outcome, Step, as_number
 from course.formulas import layers_of_chunk
 
 MODELS = ((8, 2, 2), (24, 4, 2), (48, 4, 4), (18, 3, 2), (24, 2, 3), (8, 1, 2), (12, 4, 1))  # layers, p, v
@@ -27,6 +27,9 @@ SLIPS = (
     Slip("rank-and-chunk-swapped", "these are the layers of stage rank * p + chunk. The stages are dealt out to the ranks in "
          "turn: which of the two numbers grows by 1 from a stage to the next?",
          lambda L, p, v, r, c: _of_stage(r * p + c, L // (p * v))),
+    Slip("zigzag", "every other chunk is dealt out backwards, from the last rank to the first. (Some schedules do so, like "
+         "a V.) Here each round starts at rank 0.",
+         lambda L, p, v, r, c: _of_stage(c * p + (p - 1 - r if c % 2 else r), L // (p * v))),
     Slip("divided-by-p-only", "each chunk gets L/p layers, as many as a whole rank holds. They are shared out over its "
          "v chunks.", lambda L, p, v, r, c: _of_stage(c * p + r, L // p)),
     Slip("divided-by-v-only", "each chunk gets L/v layers. The layers are shared out over p ranks, and v chunks on each.",
@@ -72,9 +75,8 @@ def check_layers(answer) -> Outcome:
 
 def _in_order(reply):
     """A list of layers, in whatever order it was made."""
-    if isinstance(reply, list) and all(type(item) in (int, float) for item in reply):
-        return sorted(reply)
-    return reply
+    numbers = [*map(as_number, reply)] if isinstance(reply, list) else [None]
+    return reply if None in numbers else sorted(numbers)
 
 
 def _shared_out(replies, model):
