@@ -102,6 +102,7 @@ def test_a_call_as_text():
 def test_orders_however_they_are_written():
     wanted = (Operation(1, "F", 0), Operation(1, "B", 0))
     for value in ([{"stage": 1, "kind": "F", "micro_batch": 0}, "B0"],
+                  ["F 0", "B 0"], "['F0', 'B0']",
                   ["F0", "B0"], "F0 B0", "F0, B0", ["f0", ".", "b0"], [["F", 0], ["B", 0]], ["1F0", "1B0"], [[1, "F", 0], "B0"]):
         assert read_order(value, stage=1) == wanted, value
     assert read_order([], stage=1) == ()

@@ -29,7 +29,7 @@ def read_order(value, stage: int | None = None) -> tuple[Operation, ...]:
     True
     """
     if isinstance(value, str):
-        value = re.split(r"[\s,|]+", value.strip(" \t\n,|[]"))
+        value = re.split(r"[\s,|'\"]+", value.strip(" \t\n,|'\"[]()"))
     if not isinstance(value, Sequence):
         raise NoOrder("not-a-list", f"a list of tokens is asked for, found {show_value(value)}")
     return tuple(operation for position, item in enumerate(value) if (operation := _read(item, stage, position)))
@@ -42,7 +42,7 @@ def _read(item, stage, position):
     text = "".join(map(str, item)) if isinstance(item, list) and 2 <= len(item) <= 3 else item
     if not isinstance(text, str):
         raise NoOrder("not-a-token", f"item {position}, {show_value(item)}, is no token; write {example}")
-    text = text.strip().upper()
+    text = "".join(text.split()).upper()
     if text in (IDLE, ""):
         return None
     match = TOKEN.fullmatch(text)
