@@ -97,7 +97,9 @@ def chunks_of_flag(layers: int, p: int, layers_per_virtual_stage: int, overlappe
 
 
 def leanest_chunks(p: int, m: int, v: int, rank: int) -> int:
-    """Chunks that a rank holds at the worst moment with a warm-up of (p-rank-1) + (v-1) p: 1F1B's memory, the step as short.
+    """Chunks that a rank holds at the worst moment with a warm-up of (p-rank-1) + (v-1) p: the step is as short.
+
+    On rank 0 that is the memory of 1F1B, p stages; later ranks hold more.
 
     >>> [leanest_chunks(4, 8, 2, rank) for rank in range(4)]
     [8, 7, 6, 5]

@@ -14,6 +14,7 @@ from course.lessons.chunk_runs import (
     side_by_side,
     stage_times,
     title_of,
+    warm_ups,
     with_latency,
     your_formulas,
 )
@@ -90,6 +91,15 @@ def test_a_function_of_orders_with_chunks_is_shown_and_run():
     assert "raised TypeError" in shown(nb.show(interleaved_1f1b, stages=2, micro_batches=2))
     run = run_subject(interleaved_1f1b, 2, 2, chunks=2, clock="virtual", sizes=SMALL, steps=1)
     assert run.slots == 10 and "chunks whose activations are held at most, per rank" in shown(run.numbers())
+
+
+def test_warm_ups_and_what_is_held():
+    rows = [line.split() for line in shown(warm_ups(4, 8, 2)).splitlines()[2:]]
+    lean, megatrons = lean_order(4, 8, 2), schedules.interleaved_1f1b(4, 8, 2)
+    for rank, row in enumerate(rows):
+        fronts = [[op.kind for op in order.ranks[rank]].index("B") - 1 for order in (lean, megatrons)]
+        assert [int(number) for number in row[2:5]] == [3 - rank, *fronts]
+        assert [int(number) for number in row[-2:]] == [simulate(order).peak_activations[rank] for order in (lean, megatrons)]
 
 
 def test_latency_as_the_course_states_it():

@@ -8,7 +8,7 @@ from course.answers import LocalAnswer, Raised
 from course.checks.megatron_flags import CONFIG, RUN
 from course.checks.outcome import as_number, is_number, show_value
 from course.figures.words import share
-from course.formulas import leanest_chunks
+from course.formulas import leanest_chunks, peak_chunks
 from course.real_run import NoRun, RealRun
 from course.recognition import recognize
 from course.schedule import Schedule
@@ -75,6 +75,17 @@ def messages_of(run: RealRun) -> int:
     """How many tensors of b s h elements of 4 bytes a run sent in its step."""
     b, s, h = run.sizes.boundary
     return sum(run.run.bytes_sent.values()) // (4 * b * s * h)
+
+
+def warm_ups(ranks: int, micro_batches: int, chunks: int) -> View:
+    """The forwards before the first pair, and the chunks held, a rank a line: 1F1B, lean and Megatron's order."""
+    p, m, v = ranks, micro_batches, chunks
+    held = [(min(m, p - rank), leanest_chunks(p, m, v, rank), peak_chunks(p, m, v, rank)) for rank in range(p)]
+    rows = [[f"rank {rank}", plain - 1, lean - 1, megatron - 1, f"{plain} stages = {plain * v} chunks", lean, megatron]
+            for rank, (plain, lean, megatron) in enumerate(held)]
+    heads = ["", "warm-up of 1F1B, p-rank-1", "lean, (p-rank-1) + (v-1) p", "Megatron's, 2 (p-rank-1) + (v-1) p",
+             "held by 1F1B", "lean, chunks", "Megatron's, chunks"]
+    return table(heads, rows, f"What a rank holds at most is its warm-up and one more: p={p}, m={m}, v={v}")
 
 
 def with_latency(ranks: int, micro_batches: int, chunks: int, latencies: Sequence) -> View:

@@ -3,8 +3,8 @@
 #
 # With p stages and m micro-batches a **bubble** (气泡) of (p-1)/(m+p-1) is left, and m cannot grow without limit: the batch is
 # fixed. In this notebook the bubble shrinks at the same m. Each GPU gives up its one large piece of the model for several
-# small ones, so that everything a GPU waits for is over sooner. Megatron calls it the **interleaved** (交错式) schedule. It
-# has a price, and you will measure both.
+# small ones, so that everything a GPU waits for is over sooner. Megatron calls it the **interleaved** (交错式) **schedule**
+# (调度). It has a price, and you will measure both.
 #
 # First the ground to start from: **1F1B** on 4 GPUs with 8 **micro-batches** (微批次). The model has 8 layers, so a **stage**
 # (阶段) has two of them. A slot of the drawing is the **forward** (前向) of *one* layer, so an operation of a stage takes two
@@ -12,7 +12,7 @@
 
 # %% locked="ex4-setup"
 from course import Costs, schedules
-from course.lessons.chunk_runs import other_order, side_by_side, stage_times, with_latency, your_formulas
+from course.lessons.chunk_runs import other_order, side_by_side, stage_times, warm_ups, with_latency, your_formulas
 from course.lessons.virtual_stages import (
     chunks_beside_stages, map_of, parameters_of_stages, practise_layers, practise_orders, weight_of_the_head, your_map)
 from course.notebook import check, hint, predict, reveal, run_for_real, show, when_right
@@ -42,7 +42,7 @@ map_of(8, ranks=2, chunks=2)
 # rank 0, rank 1. The stages are dealt out to the ranks **round-robin**, as one deals cards: stage 0 to rank 0, stage 1 to rank
 # 1, and then again from rank 0. That is how chunk 1 of rank 0 is stage 2.
 #
-# Now 16 layers on 4 ranks with 2 chunks each. On which rank is layer 9? (All of it is counted from 0.) Put your number in
+# Now 16 layers on 4 ranks with 2 chunks each. On which rank is layer 9? (Everything is counted from 0.) Put your number in
 # place of the first `...`, and how sure you are (0 to 100) in place of the second.
 
 # %%
@@ -242,7 +242,7 @@ reveal("slots-with-chunks")
 #
 # ### Half of one: 3 ranks, 2 chunks, 3 micro-batches
 #
-# Rank 0 and 1 are there. Finish rank 2, which has the last stage, in place of the `?`. Practice, no points.
+# Ranks 0 and 1 are there. Finish rank 2, which has the last stage, in place of the `?`. Practice, no points.
 
 # %%
 practise_orders("""
@@ -302,7 +302,7 @@ predict("bubble-with-chunks", ..., sure=...)
 
 # %% [markdown]
 # Without chunks 48 messages were sent in the step: 8 activations forward over each of 3 boundaries, 8 gradients back. How many
-# are it with 2 chunks a rank?
+# are there with 2 chunks a rank?
 
 # %%
 predict("messages-with-chunks", ..., sure=...)
@@ -322,12 +322,15 @@ my_run = run_for_real(interleaved_1f1b, stages=4, micro_batches=8, chunks=2, aft
 my_run
 
 # %% [markdown]
-# There are two right answers that many arrive at. **Megatron's order** has 2 (p-rank-1) + (v-1) p warm-up forwards. A **lean
-# order** has (p-rank-1) + (v-1) p. The next cell runs the one that you did not write, and lays all three runs side by side.
+# Many arrive at one of two right answers: **Megatron's order**, or a **lean** one with a shorter warm-up. The next cells run
+# the one that you did not write, lay all three runs side by side, and show where the two differ.
 
 # %%
 other_run = run_for_real(other_order(my_run), after="ex4-order")
 side_by_side(plain_run, my_run, other_run)
+
+# %%
+when_right("ex4-order", lambda: warm_ups(4, 8, 2))
 
 # %%
 reveal("bubble-with-chunks", after="ex4-order")
@@ -339,29 +342,8 @@ reveal("messages-with-chunks", after="ex4-order")
 reveal("memory-with-chunks", after="ex4-order")
 
 # %% [markdown]
-# The losses are equal to the last digit: the schedule cuts the time, not the mathematics.
-#
-# **"Interleaving saves memory, since the chunks are smaller"** is the tempting wrong idea. A chunk holds half as much as a
-# stage, but a rank has two of them, and Megatron's warm-up runs further ahead: rank 0 holds 11 chunks, as much as 5.5
-# micro-batches of a whole stage, where 1F1B held 4. At best, in the lean order, it is equal.
-#
-# **"Interleaving is free"** is the other one. There are p v - 1 boundaries in place of p - 1, and every micro-batch crosses
-# each of them twice. A rank in the middle sends v times as much as before; in all there is more still, because there is now
-# also a way from the last rank back to the first, which did not exist before. In Megatron, m must be a multiple of p as well.
-# And each message is one more that may be late: here is the step when a message arrives some time after it was sent.
-
-# %%
-when_right("ex4-order", lambda: with_latency(4, 8, 2, [0, 0.25, 0.5, 1, 2, 3]))
-
-# %% [markdown]
-# This is what Megatron's longer warm-up is for. The lean order has no slack: each operation starts in the very slot in which
-# its input arrives, and with the smallest delay everything is late, again and again. Megatron buys slack with memory. When
-# links are slow enough, plain 1F1B is the fastest of the three: it sends the least.
-#
-# What rank 0 holds over time, measured on the processes of your run:
-
-# %%
-my_run.memory()
+# The losses are equal to the last digit: the schedule cuts the time, not the mathematics. Now put into formulas what you have
+# seen.
 
 # %% [markdown] locked="ex4-cost-question"
 # ### Exercise: what it gains and what it costs (4 points)
@@ -412,6 +394,30 @@ when_right("ex4-cost", lambda: your_formulas(bubble_interleaved, boundary_messag
 # (Over *ideal* time, as the Megatron paper counts, the bubble is (p-1)/(v m): exactly 1/v of what it was. Compare only like
 # with like.)
 #
+# **"Interleaving saves memory, since the chunks are smaller"** is the tempting wrong idea. A chunk holds half as much as a
+# stage, but a rank has two of them, and Megatron's warm-up runs further ahead: rank 0 holds 11 chunks, as much as 5.5
+# micro-batches of a whole stage, where 1F1B held 4. At best, in the lean order, it is equal on rank 0, which holds the most;
+# the other ranks hold more than before.
+#
+# **"Interleaving is free"** is the other one. There are p v - 1 boundaries in place of p - 1, and every micro-batch crosses
+# each of them twice. A rank in the middle sends v times as much as before; in all there is more still, because there is now
+# also a way from the last rank back to the first, which did not exist before. In Megatron, m must be a multiple of p as well.
+# And each message is one more that may be late: here is the step when a message arrives some time after it was sent.
+
+# %%
+when_right("ex4-order", lambda: with_latency(4, 8, 2, [0, 0.25, 0.5, 1, 2, 3]))
+
+# %% [markdown]
+# This is what Megatron's longer warm-up is for. The lean order has no slack: each operation starts in the very slot in which
+# its input arrives, and with the smallest delay everything is late, again and again. Megatron buys slack with memory. When
+# links are slow enough, plain 1F1B is the fastest of the three: it sends the least.
+#
+# What rank 0 holds over time, measured on the processes of your run:
+
+# %%
+my_run.memory()
+
+# %% [markdown]
 # ## One slow stage
 #
 # So far all layers took the same time. Suppose that layers 4 and 5 take twice as long. Without chunks both are on rank 2:
