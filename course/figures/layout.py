@@ -34,8 +34,8 @@ class Layout:
 
 
 def left_of(name: str) -> float:
-    """The left edge of time 0, behind the names of the rows; `name` is the longest."""
-    return 18 + 6.4 * len(name)
+    """The left edge of time 0, behind the names of the rows; `name` is the longest. Stages and ranks share one axis."""
+    return 18 + 6.4 * max(len("stage 0"), len(name))
 
 
 def slot_of(timeline: Timeline):
