@@ -26,13 +26,13 @@ def to_fraction_of_total(over_ideal):
     return over_ideal / (1 + over_ideal)
 
 
-def total_slots(p: int, m: int, forward=1, backward=1):
-    """The length of GPipe's and of 1F1B's step, (m+p-1)(F+B), in the unit of F and B (Huang 2.3).
+def total_slots(p: int, m: int, forward=1, backward=1, v: int = 1):
+    """The length of a step, (v m + p-1)(F+B), F and B of one chunk: GPipe and 1F1B with v=1 (Huang 2.3), interleaved above.
 
-    >>> total_slots(4, 4), total_slots(4, 4, backward=2)
-    (14, 21)
+    >>> total_slots(4, 4), total_slots(4, 4, backward=2), total_slots(4, 8, v=2)
+    (14, 21, 38)
     """
-    return (m + p - 1) * (forward + backward)
+    return (v * m + p - 1) * (forward + backward)
 
 
 def busy_slots(m: int, forward=1, backward=1):
@@ -53,6 +53,15 @@ def warm_up_forwards(p: int, m: int, stage: int) -> int:
 def peak_in_flight(schedule: str, p: int, m: int, stage: int) -> int:
     """Micro-batches whose activations a stage holds at the worst moment: GPipe m, 1F1B min(m, p-stage) (Narayanan 2.2.1)."""
     return {"gpipe": m, "1f1b": min(m, p - stage)}[schedule]
+
+
+def peak_chunks(p: int, m: int, v: int, rank: int) -> int:
+    """Chunks that a rank holds at the worst moment of Megatron's interleaved order: its warm-up and one (Narayanan 2.2).
+
+    >>> [peak_chunks(4, 8, 2, rank) for rank in range(4)]
+    [11, 9, 7, 5]
+    """
+    return min(v * m, 2 * (p - 1 - rank) + (v - 1) * p + 1) if v > 1 else min(m, p - rank)
 
 
 def micro_batches_needed(p: int, fraction) -> int:
