@@ -1,6 +1,6 @@
 """What the Explorer shows of one setting: the timeline, the memory under it, its numbers beside the closed forms."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from html import escape
 from numbers import Integral, Real
@@ -16,8 +16,12 @@ from course.timeline import Timeline
 
 LIMITS = {"ranks": (1, 16), "micro_batches": (1, 64), "chunks": (1, 4), "backward": (0.5, 4.0)}
 STEP = Fraction(1, 2)  # of backward
+MOST_LISTED = 8
 NONE_KNOWN = "no closed form known here"
 NEEDS_KERNEL = "The sliders need a kernel: open this notebook in JupyterLab and run this cell."
+# JupyterLab says "Error displaying widget" where the kernel that knew it is gone; the picture above says what to do
+_QUIET = ("<style>.jp-OutputArea-child:has(.lex-still) + .jp-OutputArea-child > .jp-OutputArea-output:not(:has(*))"
+          "{display:none}</style>")
 
 
 @dataclass(frozen=True)
@@ -95,9 +99,8 @@ def explored(setting: Setting) -> Exploration:
         return Exploration(None, (), (*remarks, f"No {entry.title} of this size. {error}."), f"{entry.title}: {error}")
     whole = setting.backward.denominator == 1  # int is many times faster than Fraction
     timeline = simulate(schedule, Costs(forward=1, backward=int(setting.backward) if whole else setting.backward))
-    rows = numbers(timeline, setting, chunks)
-    said = title(setting, chunks)
-    return Exploration(_figure(timeline, said, setting.memory), rows, tuple(remarks),
+    rows, said = numbers(timeline, setting, chunks), title(setting, chunks)
+    return Exploration(_figure(timeline, said, setting), rows, tuple(remarks),
                        f"{said}: " + "; ".join(f"{name} {simulated}" for name, simulated, _ in rows))
 
 
@@ -113,13 +116,18 @@ def _count(many, what):
     return f"{many} {what}{'' if many == 1 else 'es' if what.endswith('ch') else 's'}"
 
 
-def _figure(timeline, said, memory):
-    drawn = timeline_figure(timeline, said, summary=False)
-    if not memory:
+def _figure(timeline, said, setting):
+    drawn = timeline_figure(timeline, said, summary=False, grid=setting.grid)
+    if not setting.memory:
         return drawn
-    held = "chunks" if timeline.schedule.chunks > 1 else "micro-batches"
-    place = "stage" if timeline.schedule.rank_is_stage else "rank"
+    held, place = _held(timeline)
     return stack(drawn, memory_figure(timeline.held, timeline.makespan, f"{held} held", held, place=place))
+
+
+def _held(timeline):
+    """What is counted, and where."""
+    return ("chunks" if timeline.schedule.chunks > 1 else "micro-batches",
+            "stage" if timeline.schedule.rank_is_stage else "rank")
 
 
 def numbers(timeline: Timeline, setting: Setting, chunks: int) -> tuple[tuple[str, str, str], ...]:
@@ -132,9 +140,8 @@ def numbers(timeline: Timeline, setting: Setting, chunks: int) -> tuple[tuple[st
     peaks = _list(timeline.peak_activations)
     if chunks > 1:
         steps += f", each a chunk's forward: as long as {number(Fraction(timeline.makespan) / chunks)} forwards of a whole rank"
-        peaks += f" = {_list(Fraction(peak, chunks) for peak in timeline.peak_activations)} micro-batches of a whole rank"
-    held = "chunks" if chunks > 1 else "micro-batches"
-    place = "stage" if timeline.schedule.rank_is_stage else "rank"
+        peaks += f" = {_short(Fraction(peak, chunks) for peak in timeline.peak_activations)} micro-batches of a whole rank"
+    held, place = _held(timeline)
     return (("step", steps, slots if known else NONE_KNOWN),
             ("bubble, idle over total", share(timeline.bubble_fraction), bubble if known else NONE_KNOWN),
             (f"most {held} held, per {place}", peaks, _peaks(setting.schedule, p, m, chunks) if known else NONE_KNOWN))
@@ -157,6 +164,12 @@ def _list(values):
     return " ".join(map(number, values))
 
 
+def _short(values):
+    """The list, or its ends where it is long."""
+    values = list(values)
+    return _list(values) if len(values) <= MOST_LISTED else f"{number(max(values))} to {number(min(values))}"
+
+
 def numbers_html(rows) -> str:
     """The rows as a table."""
     cell = "padding:.1em 1em .1em 0;text-align:left;vertical-align:top"
@@ -169,9 +182,9 @@ def numbers_html(rows) -> str:
 
 def still(setting: Setting) -> Still:
     """What stands where there is no kernel: the picture, its numbers, and a line that says so."""
-    found = explored(setting)
+    found = explored(replace(setting, grid=True))
     lines = [f"{name}: {simulated}; closed form: {closed}" for name, simulated, closed in found.rows]
     picture = found.figure._repr_html_() if found.figure else ""
     words = "".join(f"<p>{escape(line)}</p>" for line in (*found.remarks, NEEDS_KERNEL))
     text = "\n".join(([found.figure.text] if found.figure else []) + lines + [*found.remarks, NEEDS_KERNEL])
-    return Still(f"<div class='lex-still'>{picture}{numbers_html(found.rows)}{words}</div>", text)
+    return Still(f"<div class='lex-still'>{_QUIET}{picture}{numbers_html(found.rows)}{words}</div>", text)

@@ -4,7 +4,7 @@ const SLIDERS = [
   ["ranks", "ranks p", String],
   ["micro_batches", "micro-batches m", String],
   ["chunks", "chunks a rank v", String],
-  ["backward", "backward", value => `${value} × forward`],
+  ["backward", "backward : forward", value => `${value} : 1`],
 ];
 const PATIENCE = 3000, QUIET = 600;  // milliseconds: without an answer, without a new answer
 const NO_ANSWER = "No answer from the kernel yet: it is busy with another cell, or it was restarted. Then run this cell again.";
@@ -12,6 +12,7 @@ const NO_ANSWER = "No answer from the kernel yet: it is busy with another cell, 
 function render({model, el}) {
   const picture = make("div", {class: "lex-picture"}), numbers = make("div", {class: "lex-numbers"});
   const remarks = make("div", {class: "lex-remarks"}), grid = make("pre", {class: "lex-grid", tabindex: "0", "aria-label": "timeline as text"});
+  const below = make("div", {class: "lex-below"}, remarks, picture, numbers, grid);
   const said = make("div", {class: "lex-said", role: "status"});
   const name = `lex-${Math.random().toString(36).slice(2)}`;  // radio buttons of one view belong together
   let late, quiet;
@@ -62,16 +63,17 @@ function render({model, el}) {
   function show() {
     const shown = model.get("shown");
     // a size without a schedule must not move what stands below it
-    picture.style.minHeight = shown.picture ? "" : `${picture.offsetHeight}px`;
+    if (!shown.picture) below.style.minHeight = `${below.offsetHeight}px`;
     picture.innerHTML = shown.picture;
     numbers.innerHTML = shown.numbers;
     remarks.replaceChildren(...shown.remarks.map(words => make("p", {}, words)));
     grid.textContent = shown.grid;
     grid.hidden = !shown.grid;
+    if (shown.picture) below.style.minHeight = "";
     if (shown.turn === model.get("wanted").turn) clearTimeout(late);
     clearTimeout(quiet);
     said.classList.remove("lex-late");
-    quiet = setTimeout(() => { said.textContent = shown.summary; }, QUIET);
+    if (shown.turn) quiet = setTimeout(() => { said.textContent = shown.summary; }, QUIET);
   }
 
   el.classList.add("lex");
@@ -81,7 +83,7 @@ function render({model, el}) {
     make("div", {class: "lex-schedules", role: "radiogroup", "aria-label": "schedule"}, ...schedules.map(({part}) => part)),
     make("div", {class: "lex-sliders"}, ...sliders.map(({part}) => part)),
     make("div", {class: "lex-boxes"}, ...boxes.map(({part}) => part)),
-    remarks, picture, numbers, grid, said);
+    below, said);
   follow();
   show();
   model.on("change:wanted", follow);
