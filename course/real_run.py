@@ -203,7 +203,7 @@ def run_subject(subject, stages: int, micro_batches: int, with_bubble: bool = Tr
     try:
         result = run(schedule, **options)
     except KeyboardInterrupt:
-        raise Interrupted("interrupted: the processes were ended; run the cell again") from None
+        raise Interrupted("the processes were ended; run the cell again") from None
     except (PipelineError, ValueError, OSError) as error:
         failed = no_run(f"The run did not come to its end: {getattr(error, 'message', error)}.")
         if not (details := getattr(error, "details", "").strip()):

@@ -54,6 +54,8 @@ class Costs:
 
     def singles(self, schedule: Schedule) -> dict[Operation, float]:
         """The operations that `single` names, with their times. ValueError for one that the schedule does not have."""
+        if not isinstance(self.single or {}, Mapping):
+            raise ValueError(f'single = {self.single!r}: operations and their times are wanted, such as {{"2F1": 4}}')
         times, there = {}, {operation for rank in schedule.ranks for operation in rank} if self.single else ()
         for key, time in (self.single or {}).items():
             operation = Operation.parse(key) if isinstance(key, str) else key

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from course import Operation
-from course.pipeline import PipelineError
+from course.pipeline import PipelineError, clocks
 from course.pipeline.clocks import Paced, Virtual
 from course.pipeline.data import micro_batch, text
 from course.pipeline.machine import cores
@@ -195,3 +195,19 @@ def test_places_say_what_a_rank_waits_for():
     assert [places(1, position) for position in range(5)] == ["1F0", "1F1", "1B0", "1B1", "the end of its step"]
     assert [places.needs(1, position) for position in range(5)] == [(0, 0), (0, 1), None, None, None]
     assert places.needs(0, 2) == (1, 2)
+
+
+@pytest.mark.parametrize(("late_by", "overruns"), [((0, 0), 0), ((30, 0), 0), ((0, 30), 1), ((0, 4), 0), ((30, 30), 1)])
+def test_a_late_wake_up_counts_where_no_later_sleep_makes_it_good(late_by, overruns, monkeypatch):
+    """The last operation's; 1/20 of an operation of 100 is 5. No operation computes at all here."""
+    time, lateness = [1000], [0]
+    monkeypatch.setattr(clocks, "now", lambda: time[0])
+    monkeypatch.setattr(clocks.Paced, "sleep_until", lambda clock, moment: time.append(max(time.pop(), moment + lateness[0])))
+    first, second = Operation(0, "F", 0), Operation(0, "B", 0)
+    clock = clocks.Paced({first: 100, second: 100}, begin=1000)
+    for operation, late in zip((first, second), late_by, strict=True):
+        lateness[0] = 0
+        clock.start(0)
+        lateness[0] = late
+        clock.end(operation)
+    assert (clock.overruns, clock.planned_end) == (overruns, 1200)

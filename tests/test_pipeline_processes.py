@@ -183,3 +183,18 @@ def test_without_a_fork_server_workers_are_spawned(tmp_path):
     assert errors == ""
     assert output.split()[-2:] == ["False", "False"]
     assert ends(program.pid)
+
+
+def test_eight_workers_are_spawned(tmp_path):
+    code = """
+import course.pipeline.launch as launch
+from course import schedules
+from course.pipeline import run
+launch.METHOD = "spawn"
+result = run(schedules.one_f_one_b(8, 2), clock="virtual", steps=1)
+print(len(set(result.pids)), result.max_gradient_difference, result.machine["preloaded"])
+"""
+    program = start(["-c", code], tmp_path)
+    output, errors = program.communicate(timeout=240)
+    assert (output, errors) == ("8 0.0 False\n", "")
+    assert ends(program.pid)

@@ -134,7 +134,12 @@ def test_the_record_is_plain_data():
     (gpipe(2, 2), {"steps": 0}, ["steps = 0"]),
     (gpipe(2, 2), {"seed": "x"}, ["seed = 'x'", "whole number"]),
     (gpipe(2, 2), {"clock": []}, ["clock = []"]),
-    (gpipe(2, 2), {"slot_seconds": -1}, ["slot_seconds = -1", "above 0"]),
+    *((gpipe(2, 2), {"slot_seconds": value}, [f"slot_seconds = {value!r}", "a number of seconds from 1e-06 to 600"])
+      for value in (-1, 0, 1e-12, 1e9, float("inf"), float("nan"), "1", True)),
+    *((gpipe(2, 2), {name: "x"}, [f"{name} = 'x'", "is needed"]) for name in ("learning_rate", "during", "build")),
+    (gpipe(2, 2), {"learning_rate": float("nan")}, ["learning_rate = nan", "finite"]),
+    (gpipe(2, 2), {"sizes": "x"}, ["sizes = 'x'", "Sizes(hidden=64)"]),
+    (gpipe(2, 2), {"costs": Costs(single=3)}, ["single = 3", '{"2F1": 4}']),
     (gpipe(2, 2), {"forward": [1, 2, 3]}, ["forward has 3 times for 2 stages"]),
     (gpipe(2, 2), {"forward": [0, 1], "backward": 1}, ["0F0 takes 0 slots", "above 0", "virtual"]),
     (gpipe(2, 2), {"costs": Costs(single={"1B1": 0})}, ["1B1 takes 0 slots"]),

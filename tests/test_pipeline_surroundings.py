@@ -1,11 +1,14 @@
 """What a run meets outside its own processes: other runs, other threads, and machines on which something is missing."""
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
+from pathlib import Path
 
 import psutil
 import pytest
@@ -78,6 +81,72 @@ def test_where_nothing_can_be_written_the_error_says_so_and_the_next_run_works(t
     first, second = outcome(start(["-c", code], tmp_path, within), tmp_path)
     assert first.startswith("the processes could not be started: no folder for temporary files can be written to; set TMPDIR")
     assert second == "difference 0.0"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the range of ports is Linux's")
+def test_without_a_free_port_the_error_says_so_and_the_next_run_works(tmp_path):
+    code = textwrap.dedent("""
+        import socket
+        held = [socket.create_server(("127.0.0.1", port)) for port in range(40000, 40003)]
+    """) + SAY + textwrap.dedent("""
+        for each in held:
+            each.close()
+        open("/proc/sys/net/ipv4/ip_local_port_range", "w").write("32768 60999")
+        say()
+    """)
+    few = 'ip link set lo up && echo "40000 40002" > /proc/sys/net/ipv4/ip_local_port_range'
+    first, second = outcome(start(["-c", code], tmp_path, namespaces(["--net"], few)), tmp_path)
+    assert "the processes cannot reach each other" in first and "has no port left" in first
+    assert second == "difference 0.0"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts are Linux's")
+def test_with_a_full_temporary_folder_and_a_full_dev_shm_all_works(tmp_path):
+    full = "; ".join(f"mount -t tmpfs -o size=64k none {place} && ! cat /dev/zero > {place}/full 2>/dev/null"
+                     for place in (tmp_path / "temporary", "/dev/shm"))
+    within = namespaces(["--mount"], f"mkdir -p {tmp_path / 'temporary'}; {full}")
+    assert outcome(start(["-c", SAY], tmp_path, within), tmp_path) == ["difference 0.0"]
+
+
+def groups_with_a_limit():
+    """Where a real control group with a limit of memory can be made: the version 1 or 2 that this machine has, if it lets us."""
+    for top, limit in ((Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"), (Path("/sys/fs/cgroup"), "memory.max")):
+        with contextlib.suppress(OSError):
+            probe = Path(tempfile.mkdtemp(dir=top, prefix="course-probe-"))
+            possible = (probe / limit).exists()
+            probe.rmdir()
+            if possible:
+                return [(top, limit)]
+    return []
+
+
+@pytest.mark.parametrize(("top", "limit"), groups_with_a_limit())
+def test_with_too_little_memory_in_a_real_control_group_the_error_says_so_and_a_smaller_run_works(top, limit, tmp_path):
+    """Where no group can be made, test_pipeline_faults has the same with the size of the memory feigned."""
+    code = SAY + textwrap.dedent("""
+        from course.pipeline import pool
+
+        def say_of(ranks):
+            try:
+                print("difference", run(schedules.gpipe(ranks, 2), clock="virtual").max_gradient_difference, flush=True)
+            except PipelineError as error:
+                print(error.message, flush=True)
+
+        say_of(8)
+        pool._need_memory = lambda ranks: None
+        say_of(8)
+        say_of(2)
+    """)
+    group = Path(tempfile.mkdtemp(dir=top, prefix="course-test-"))
+    try:
+        (group / limit).write_text(str(360 << 20))
+        within = ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"]
+        first, foreseen, *struck, last = outcome(start(["-c", code], tmp_path, within), tmp_path)
+    finally:
+        group.rmdir()
+    assert first == last == "difference 0.0"
+    assert "too little memory: 8 processes need about" in foreseen and "are free; close other notebooks" in foreseen
+    assert "".join(struck).startswith(("rank ", "the processes could not be started", "difference 0.0"))
 
 
 def test_two_programs_at_once_do_not_know_of_each_other(tmp_path):

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from course.schedule import Operation
 
+LATE = 1 / 20  # of a rank's longest operation: by so much its last wake-up may lengthen the step
 _ahead = 0  # nanoseconds by which rank 0's clock is ahead of this machine's
 
 
@@ -44,13 +45,20 @@ class Real:
 class Paced:
     """Computes, then sleeps until the emulated device would be done. Start and end are clock readings, never the plan.
 
-    An operation that computes longer than its device would is an overrun: counted, and the plan moves with it. What
-    disturbs an operation comes on top of the time of its device, and the plan moves with that too.
+    An operation that computes longer than its device would is an overrun: counted, and the plan moves with it. So is a
+    last operation that is woken late, the one lateness that no later sleep makes good. What disturbs an operation comes on
+    top of the time of its device, and the plan moves with that too.
     """
 
     def __init__(self, durations: Mapping[Operation, int], begin: int):
         self.durations, self.planned_end = durations, begin
-        self.overruns = self.disturbance = 0
+        self.disturbance = self._overruns = self._late = 0
+        self._tolerance = LATE * max(durations.values(), default=0)
+
+    @property
+    def overruns(self) -> int:
+        """How many operations took longer than planned, were this one the last."""
+        return self._overruns + (self._late > self._tolerance)
 
     def start(self, arrival: int) -> int:
         """Sleep until the plan lets the operation start: its rank free, its message there."""
@@ -68,10 +76,12 @@ class Paced:
         self.planned_end += self.durations[operation]
         late = now() - self.planned_end
         if late > 0:
-            self.overruns += 1
+            self._overruns += 1
             self.planned_end += late
         self.sleep_until(self.planned_end)
-        return now()
+        end = now()
+        self._late = end - self.planned_end
+        return end
 
     def sleep_until(self, moment: int):
         """Sleep until a moment that may have passed."""

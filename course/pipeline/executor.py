@@ -9,7 +9,7 @@ import torch
 from course.pipeline.clocks import now
 from course.pipeline.data import micro_batch
 from course.pipeline.link import Link
-from course.pipeline.memory import SavedBytes
+from course.pipeline.memory import NotCounted, SavedBytes
 from course.pipeline.messages import Messages
 from course.pipeline.model import loss_of
 from course.pipeline.progress import Progress
@@ -32,6 +32,7 @@ class Share:
     during: Callable[[Operation], object] | None = None
     link: Link = field(default_factory=Link)
     execute: Callable | None = None  # who does a step instead of `execute` below
+    counted: Trace | None = None  # a step whose memory was counted, for one that is timed without
 
     @property
     def parameters(self) -> list[torch.nn.Parameter]:
@@ -39,12 +40,13 @@ class Share:
         return [parameter for stage in self.stages.values() for parameter in stage.parameters()]
 
 
-def execute(share: Share, step: int, clock, boundaries: Sequence[tuple[int, int]] | None = None) -> Trace:
+def execute(share: Share, step: int, clock, boundaries: Sequence[tuple[int, int]] | None = None, counted: bool = True) -> Trace:
     """One step of one rank. Gradients are added to the parameters'; `clock` is one of course.pipeline.clocks.
 
     `boundaries`: what a message takes between two stages, as Costs.per_boundary has it, in the clock's unit.
+    `counted`: whether the trace says what is held for the backward.
     """
-    trace, meter = Trace(), SavedBytes(share.parameters)
+    trace, meter = Trace(), SavedBytes(share.parameters) if counted else NotCounted()
     traffic = Traffic(share.schedule.stage_to_rank, boundaries or [(0, 0)] * share.schedule.stages)
     messages = Messages(share.schedule, share.rank, share.sizes.boundary, share.progress, traffic, share.link)
     stages = _Stages(share, step, meter, trace)

@@ -74,6 +74,8 @@ def measure(do: Callable, predicted: Timeline, step: int, clock: str, boundaries
     if clock == "virtual":
         every = [time for row in [*rows, *between] for time in row]
         unit = ticks(every, predicted.makespan + sum(map(sum, between)))
+    if clock == "real":
+        do("course.pipeline.training:count", step)
     best, attempts, enough = None, 0, now() + LONGEST
     while attempts < ATTEMPTS and (not attempts or now() < enough):
         attempts += 1

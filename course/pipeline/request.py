@@ -4,12 +4,13 @@ import math
 
 from course.legality import violations
 from course.pipeline.record import CLOCKS, ENGINES
-from course.pipeline.sizes import need_whole
+from course.pipeline.sizes import Sizes, need_whole
 from course.schedule import Schedule
 from course.simulation import Costs
 
 MOST_RANKS = 16  # a process each
 MOST_STAGES = 64
+SHORTEST, LONGEST = 1e-6, 600  # seconds of a slot
 
 
 def read_costs(forward, backward, costs) -> Costs:
@@ -35,8 +36,9 @@ def check(schedule, clock, slot_seconds, steps, seed, costs, workers):
     need_whole("micro_batches", schedule.micro_batches)
     need_whole("stages", schedule.stages, most=MOST_STAGES if workers is None else None)
     need_whole("ranks", len(schedule.ranks), most=MOST_RANKS if workers is None else workers.ranks, why=", a process each")
-    if slot_seconds is not None and not (isinstance(slot_seconds, (int, float)) and 0 < slot_seconds < math.inf):
-        raise ValueError(f"slot_seconds = {slot_seconds!r}: a number of seconds above 0 is needed, or None")
+    if slot_seconds is not None and not (_is_number(slot_seconds) and SHORTEST <= slot_seconds <= LONGEST):
+        raise ValueError(f"slot_seconds = {slot_seconds!r}: a number of seconds from "
+                         f"{SHORTEST:g} to {LONGEST} is needed, or None")
     faults = violations(schedule)
     if faults:
         more = f" (and {len(faults) - 3} more)" if len(faults) > 3 else ""
@@ -45,6 +47,21 @@ def check(schedule, clock, slot_seconds, steps, seed, costs, workers):
     for operation in (operation for rank in schedule.ranks for operation in rank):
         if clock == "paced" and not singles.get(operation, per_stage[operation.kind][operation.stage]):
             raise ValueError(f"{operation} takes 0 slots: the paced clock needs a time above 0; clock='virtual' does not")
+
+
+def check_training(learning_rate, sizes, during, build):
+    """ValueError for the first of these that cannot be."""
+    if not (_is_number(learning_rate) and math.isfinite(learning_rate)):
+        raise ValueError(f"learning_rate = {learning_rate!r}: a finite number is needed")
+    if sizes is not None and not isinstance(sizes, Sizes):
+        raise ValueError(f"sizes = {sizes!r}: Sizes(hidden=64) is wanted, or None")
+    for name, value in (("during", during), ("build", build)):
+        if value is not None and not callable(value):
+            raise ValueError(f"{name} = {value!r}: a function is needed, or None")
+
+
+def _is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def check_engine(engine, clock, schedule):

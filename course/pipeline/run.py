@@ -9,7 +9,7 @@ from course.pipeline.measurement import GROWTH, NANO, measure, slot_for
 from course.pipeline.places import Places
 from course.pipeline.pool import taken, travelling
 from course.pipeline.record import Run
-from course.pipeline.request import check, check_engine, read_costs
+from course.pipeline.request import check, check_engine, check_training, read_costs
 from course.pipeline.sizes import Sizes
 from course.schedule import Operation, Schedule
 from course.simulation import Costs, simulate
@@ -40,6 +40,7 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
     """
     costs = read_costs(forward, backward, costs)
     check(schedule, clock, slot_seconds, steps, seed, costs, workers)
+    check_training(learning_rate, sizes, during, build)
     check_engine(engine, clock, schedule)
     dragged = len(travelling((during, build)))
     predicted = simulate(schedule, costs)

@@ -16,7 +16,7 @@ from torch.distributed import pipelining
 from torch.distributed.pipelining.schedules import _PipelineScheduleRuntime
 
 from course.pipeline.data import micro_batch
-from course.pipeline.memory import SavedBytes
+from course.pipeline.memory import NotCounted, SavedBytes
 from course.pipeline.messages import NeighbourLost
 from course.pipeline.model import loss_of
 from course.pipeline.sizes import VOCABULARY
@@ -131,9 +131,10 @@ class _Engine:
         made.stage_index_to_group_rank = dict(enumerate(schedule.stage_to_rank))
         return made
 
-    def execute(self, share, step: int, clock, boundaries=None) -> Trace:
+    def execute(self, share, step: int, clock, boundaries=None, counted: bool = True) -> Trace:
         """One step; the same as the executor's, but messages take what they take: the clock is the real one."""
-        self.trace, self.meter, self.clock = Trace(), SavedBytes(share.parameters), clock
+        self.trace, self.clock = Trace(), clock
+        self.meter = SavedBytes(share.parameters) if counted else NotCounted()
         batches = [micro_batch(share.sizes, share.seed, step, number) for number in range(share.schedule.micro_batches)]
         tokens, targets = (torch.cat(parts).to(share.link.device) for parts in zip(*batches, strict=True))
         try:

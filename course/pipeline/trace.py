@@ -22,3 +22,8 @@ class Trace:
     peak_activations: int = 0
     peak_activation_bytes: int = 0
     activation_bytes_left: int = 0
+
+    def take_memory(self, counted: "Trace"):
+        """What is held follows from the order alone: take it over from a step that was counted."""
+        for name in ("levels", "bytes_of_one", "peak_activations", "peak_activation_bytes", "activation_bytes_left"):
+            setattr(self, name, getattr(counted, name))

@@ -56,12 +56,25 @@ def train(worker, steps, learning_rate):
 
 
 def measure(worker, step, clock, durations, begin, boundaries) -> Trace:
-    """Do one step without changing the parameters, and report it. `durations` are per rank, in the order of its operations."""
+    """Do one step without changing the parameters, and report it. `durations` are per rank, in the order of its operations.
+
+    With the real clock, `count` comes before: counting would slow the step down.
+    """
     share = worker.kept
     _forget_gradients(share)
     plan = dict(zip(share.schedule.ranks[share.rank], durations[share.rank], strict=True))
     timing = Real() if clock == "real" else CLOCKS[clock](plan, begin)
-    return (share.execute or execute)(share, step, timing, boundaries)
+    trace = (share.execute or execute)(share, step, timing, boundaries, counted=clock != "real")
+    if clock == "real":
+        trace.take_memory(share.counted)
+    return trace
+
+
+def count(worker, step):
+    """Do one step for what it holds for the backward, and keep that for `measure`."""
+    share = worker.kept
+    _forget_gradients(share)
+    share.counted = (share.execute or execute)(share, step, Real())
 
 
 def gradients(worker):
