@@ -15,6 +15,7 @@ from benchmarks.table import heading, middle, show
 from tests.browser import Notebook, chromium, jupyter, write_notebook
 
 SIZES, WARM_UP = {(4, 8): 100, (8, 64): 150}, 3
+SETTLE = 8000  # milliseconds: importing course.notebook begins to load torch, in a process beside the kernel
 OURS = "from course.notebook import explore\nexplore('1f1b', {p}, {m})"
 PEER = """
 import ipywidgets, matplotlib.pyplot as plt
@@ -101,6 +102,7 @@ def row_of(browser, url, folder, sizes, moves):
         write_notebook(folder / f"{name}{p}.ipynb", code.format(p=p, m=m))
         notebook = Notebook(browser, url, f"{name}{p}.ipynb")
         notebook.run(0)
+        notebook.page.wait_for_timeout(SETTLE)
         slider = notebook.cell(0).locator(handle)
         found[name] = measured(notebook, slider, moves)
         drag = drag or dragged(notebook, slider, m)
