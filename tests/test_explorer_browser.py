@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbconvert import HTMLExporter
 
-from tests.browser import DARK, LIGHT, Notebook, chromium, jupyter, write_notebook
+from tests.browser import CONNECTED, DARK, LIGHT, Notebook, chromium, jupyter, write_notebook
 from tests.test_grid_editor_looks_browser import CONTRAST
 
 pytestmark = pytest.mark.browser
@@ -192,6 +192,21 @@ def test_a_busy_kernel_is_said_and_what_was_chosen_comes_after(opened):
     explorer.shows("1F1B, 6 ranks, 8 micro-batches")
     explorer.says("step 26 slots")
     assert explorer.root.get_by_role("status").bounding_box()["height"] < 10
+
+
+def test_after_a_restart_the_cell_is_to_be_run_again(opened):
+    explorer = Page(opened("explore()"))
+    explorer.page.evaluate("jupyterapp.shell.currentWidget.context.sessionContext.restartKernel()")
+    explorer.slider("ranks p").focus()
+    explorer.press("ArrowRight")
+    explorer.says("if it was restarted, run this cell again")
+    explorer.page.wait_for_function(CONNECTED)
+    explorer.notebook.cell(0).locator(".cm-content").click()
+    explorer.press("Control+Enter")
+    explorer.root.get_by_role("status").filter(has_text="No answer").wait_for(state="detached")
+    explorer.slider("ranks p").focus()
+    explorer.press("ArrowLeft")
+    explorer.shows("1F1B, 3 ranks, 8 micro-batches")
 
 
 def test_a_saved_notebook_shows_the_picture_without_its_kernel(opened, place):

@@ -7,7 +7,7 @@ const SLIDERS = [
   ["backward", "backward : forward", value => `${value} : 1`],
 ];
 const PATIENCE = 3000, QUIET = 600;  // milliseconds: without an answer, without a new answer
-const NO_ANSWER = "No answer from the kernel yet: it is busy with another cell, or it was restarted. Then run this cell again.";
+const NO_ANSWER = "No answer from the kernel yet. It may be busy with another cell; if it was restarted, run this cell again.";
 
 function render({model, el}) {
   const picture = make("div", {class: "lex-picture"}), numbers = make("div", {class: "lex-numbers"});
