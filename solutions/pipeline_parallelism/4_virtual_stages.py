@@ -15,7 +15,7 @@ from course import Costs, schedules
 from course.lessons.chunk_runs import other_order, side_by_side, stage_times, warm_ups, with_latency, your_formulas
 from course.lessons.virtual_stages import (
     chunks_beside_stages, map_of, parameters_of_stages, practise_layers, practise_orders, weight_of_the_head, your_map)
-from course.notebook import check, hint, predict, reveal, run_for_real, show, when_right
+from course.notebook import check, explore, hint, predict, reveal, run_for_real, show, when_right
 
 # %%
 plain_run = run_for_real(schedules.one_f_one_b(4, 8), costs=Costs(forward=2, backward=2))
@@ -485,6 +485,15 @@ reveal("heavy-with-chunks", slow_chunks.slots)
 
 # %%
 hint("ex4-explain")
+
+# %% [markdown]
+# ## Any other size
+#
+# Move the sliders: chunks, ranks, micro-batches, the length of a backward. How many chunks does it take to halve the bubble,
+# and what does rank 0 hold then? Compare with 1F1B in the list of schedules.
+
+# %%
+when_right("ex4-cost", lambda: explore("interleaved_1f1b", ranks=4, micro_batches=8, chunks=2))
 
 # %% [markdown]
 # ## What to take along
