@@ -94,12 +94,12 @@ def test_a_function_of_orders_with_chunks_is_shown_and_run():
 
 
 def test_warm_ups_and_what_is_held():
-    rows = [line.split() for line in shown(warm_ups(4, 8, 2)).splitlines()[2:]]
-    lean, megatrons = lean_order(4, 8, 2), schedules.interleaved_1f1b(4, 8, 2)
-    for rank, row in enumerate(rows):
-        fronts = [[op.kind for op in order.ranks[rank]].index("B") - 1 for order in (lean, megatrons)]
-        assert [int(number) for number in row[2:5]] == [3 - rank, *fronts]
-        assert [int(number) for number in row[-2:]] == [simulate(order).peak_activations[rank] for order in (lean, megatrons)]
+    rows = [line.split("  ") for line in shown(warm_ups(4, 8, 2)).splitlines()[2:]]
+    orders = (schedules.one_f_one_b(4, 8), 2), (lean_order(4, 8, 2), 1), (schedules.interleaved_1f1b(4, 8, 2), 1)
+    for row, (order, weight) in zip(rows, orders, strict=True):
+        fronts = [[operation.kind for operation in rank].index("B") - 1 for rank in order.ranks]
+        held = [weight * peak for peak in simulate(order).peak_activations]
+        assert [part.strip() for part in row if part.strip()][2:] == [", ".join(map(str, numbers)) for numbers in (fronts, held)]
 
 
 def test_latency_as_the_course_states_it():

@@ -78,14 +78,15 @@ def messages_of(run: RealRun) -> int:
 
 
 def warm_ups(ranks: int, micro_batches: int, chunks: int) -> View:
-    """The forwards before the first pair, and the chunks held, a rank a line: 1F1B, lean and Megatron's order."""
+    """The forwards before the first pair and the chunks held, rank by rank, of 1F1B, the lean and Megatron's order."""
     p, m, v = ranks, micro_batches, chunks
-    held = [(min(m, p - rank), leanest_chunks(p, m, v, rank), peak_chunks(p, m, v, rank)) for rank in range(p)]
-    rows = [[f"rank {rank}", plain - 1, lean - 1, megatron - 1, f"{plain} stages = {plain * v} chunks", lean, megatron]
-            for rank, (plain, lean, megatron) in enumerate(held)]
-    heads = ["", "warm-up of 1F1B, p-rank-1", "lean, (p-rank-1) + (v-1) p", "Megatron's, 2 (p-rank-1) + (v-1) p",
-             "held by 1F1B", "lean, chunks", "Megatron's, chunks"]
-    return table(heads, rows, f"What a rank holds at most is its warm-up and one more: p={p}, m={m}, v={v}")
+    orders = [("1F1B, one stage a rank", "p-rank-1", v, [peak_chunks(p, m, 1, rank) for rank in range(p)]),
+              ("lean order", "(p-rank-1) + (v-1) p", 1, [leanest_chunks(p, m, v, rank) for rank in range(p)]),
+              ("Megatron's order", "2 (p-rank-1) + (v-1) p", 1, [peak_chunks(p, m, v, rank) for rank in range(p)])]
+    rows = [[name, formula, ", ".join(str(number - 1) for number in held), ", ".join(str(weight * number) for number in held)]
+            for name, formula, weight, held in orders]
+    return table(["", "warm-up", f"on ranks 0 to {p - 1}", "held at most, chunks"], rows,
+                 f"What a rank holds at most is its warm-up and one more (p={p}, m={m}, v={v})")
 
 
 def with_latency(ranks: int, micro_batches: int, chunks: int, latencies: Sequence) -> View:

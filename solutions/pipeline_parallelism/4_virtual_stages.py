@@ -487,9 +487,10 @@ reveal("heavy-with-chunks", slow_chunks.slots)
 hint("ex4-explain")
 
 # %% [markdown]
-# ## Try other sizes
+# ## Any other size
 #
-# Move v from 1 to 4, and watch the bubble, the peaks and the width of a box. Then set m to what is no multiple of p.
+# Move the sliders: chunks, ranks, micro-batches, the length of a backward. How many chunks does it take to halve the bubble,
+# and what does rank 0 hold then? Compare with 1F1B in the list of schedules.
 
 # %%
 when_right("ex4-cost", lambda: explore("interleaved_1f1b", ranks=4, micro_batches=8, chunks=2))
