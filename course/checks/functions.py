@@ -65,8 +65,8 @@ def no_reply(name: str, arguments: tuple, reply, wanted: str) -> Message | None:
             return Message("not-a-function", f"`{name}` is a function here; found {found}. Write `def {name}(...):`. {wanted}")
         wanted = re.sub(r"^It (is|returns|gives)\b", f"Wanted: `{name}` returns", wanted)
         if reply.type == "Changed":
-            return Message("changed", f"{at} returned {reply.text}. Something is kept between the calls: a list or a counter that "
-                           "stands outside the function, or a default such as `order=[]`. Make it anew inside.")
+            return Message("changed", f"{at} returned {reply.text}. Something is kept between the calls: a list or a counter "
+                           "outside the function, or a default such as `order=[]`. Make it anew inside.")
         if reply.type == "TimeLimit":
             return Message("too-slow", f"{at}: {reply.text}. Does a loop end?")
         if reply.type == "Ended":
