@@ -94,12 +94,12 @@ def memory_of(name, *offered, chunks=1, p=4, m=8):
 def test_the_memory_of_all_schedules_offered_has_one_scale():
     for offered in (("gpipe", "1f1b"), ("gpipe", "1f1b", "interleaved_1f1b")):
         gpipe, ours = (memory_of(name, *offered) for name in ("gpipe", "1f1b"))
-        assert "a row is 8 high, the most in any schedule to choose from" in gpipe and "a row is 8 high" in ours
+        assert "full height is 8, the most in any schedule here" in gpipe and "full height is 8" in ours
         assert "█" in gpipe and "peak 8 micro-batches" in gpipe
         assert "█" not in ours and "▄▄" in ours and "peak 4 micro-batches" in ours and "peak 1 micro-batch\n" in ours
-    assert "a row is 16 high" in memory_of("interleaved_1f1b", "gpipe", "interleaved_1f1b", chunks=2)
-    assert "a row is 11 high" in memory_of("interleaved_1f1b", "1f1b", "interleaved_1f1b", chunks=2)
-    assert "a row is 4 high" in memory_of("1f1b", "1f1b")
+    assert "full height is 16" in memory_of("interleaved_1f1b", "gpipe", "interleaved_1f1b", chunks=2)
+    assert "full height is 11" in memory_of("interleaved_1f1b", "1f1b", "interleaved_1f1b", chunks=2)
+    assert "full height is 4" in memory_of("1f1b", "1f1b")
 
 
 def test_the_scale_counts_what_can_be_drawn(monkeypatch):
