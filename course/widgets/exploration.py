@@ -154,8 +154,8 @@ def _figure(timeline, said, setting, scope):
         return drawn
     held, place = _held(timeline)
     full = most_held(setting, scope) * timeline.schedule.chunks
-    return stack(drawn, memory_figure(timeline.held, timeline.makespan, f"{held} held; full height is {number(full)}, the most in "
-                                      "any schedule here", held, place=place, full=full))
+    words = f"{held} held; full height is {number(full)}, the most in any schedule here"
+    return stack(drawn, memory_figure(timeline.held, timeline.makespan, words, held, place=place, full=full))
 
 
 def most_held(setting: Setting, scope: Scope) -> Fraction:
