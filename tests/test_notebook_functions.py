@@ -7,6 +7,7 @@ import pytest
 
 from course import Costs, schedules, simulate
 from course import notebook as nb
+from course.answers import LocalAnswer
 from course.exercises import EXERCISES
 from course.progress import FILE, FIRST_NOTEBOOK
 from course.real_run import NoRun
@@ -68,6 +69,18 @@ def test_three_hints_by_number_or_by_button(entry, folder):
     ("middle-idles", "Same", 50, None, "You predicted it"),
     ("middle-idles", "more", 50, None, "You predicted more"),
     ("what-travels", "activation", 50, None, "You predicted it"),
+    ("bubble-4-8", 0.27, 50, None, "You predicted it, 50% sure."),
+    ("bubble-4-8", "27%", 50, None, "You predicted it"),
+    ("bubble-4-8", "27.7%", 50, None, "You predicted it"),
+    ("bubble-4-8", 0.28, 50, None, "You predicted 0.28, 50% sure: not so."),
+    ("bubble-of-a-tenth", 62, 50, None, "You predicted 62, 50% sure: not so."),
+    ("one-slow-stage", 27.5, 50, 38, "You predicted 27.5, 50% sure: not so."),
+    ("gradient-difference", 0, 50, 3e-9, "You predicted it"),
+    ("slots-of-the-step", 14, "90%", 14, "You predicted it, 90% sure."),
+    ("slots-of-the-step", 14, "90", 14, "You predicted it, 90% sure."),
+    ("slots-of-the-step", 14, " 0.9 %", 14, "You predicted it, 0.9% sure."),
+    ("slots-of-the-step", 14, 1, 14, "You predicted it, 1% sure."),
+    ("slots-of-the-step", 14, None, 14, "You predicted it."),
 ])
 def test_a_prediction_stands_beside_the_number(key, guess, sure, actual, words):
     assert "Noted" in shown(nb.predict(key, guess, sure=sure))
@@ -83,6 +96,13 @@ def test_a_prediction_stands_beside_the_number(key, guess, sure, actual, words):
     ("slots-of-the-step", None, 50, "None is no number"), ("slots-of-the-step", True, 50, "True is no number"),
     ("middle-idles", 5, 50, "write 'more', 'less', 'same'"), ("middle-idles", "", 50, "write 'more', 'less', 'same'"),
     ("share-of-one-batch", 25, 50, "25% is written 0.25"), ("slots-of-the-step", {1}, 50, "Not noted: a set"),
+    ("slots-of-the-step", -5, 50, "-5 cannot be: it is a number from 1 to 1000"),
+    ("slots-of-the-step", 10**9, 50, "from 1 to 1000"), ("gradient-difference", -1, 50, "from 0 to 1000"),
+    ("busy-four-fifths", 32.5, 50, "32.5 is none of the answers: write one of 4, 8, 16, 32, 64"),
+    ("best-number", 10**9, 50, "write one of 2, 4, 8, 16, 32"), ("rank-of-layer-9", 4, 50, "write one of 0, 1, 2, 3"),
+    ("slots-of-the-step", 3, 0.9, 'sure=0.9 is 0.9% or 90%? Write sure="0.9%" or sure=90'),
+    ("slots-of-the-step", 3, "0.25", 'is 0.25% or 25%?'), ("slots-of-the-step", 3, Fraction(1, 2), "is 0.5% or 50%?"),
+    ("slots-of-the-step", 3, "900%", "percentage"), ("slots-of-the-step", "many", "very", "'many' is no number"),
     ("slots-of-the-step", float("nan"), 50, "nan is not a finite"), ("slots-of-the-step", 3, float("inf"), "inf"),
 ])
 def test_a_prediction_that_is_none_is_said(key, guess, sure, words):
@@ -90,9 +110,34 @@ def test_a_prediction_that_is_none_is_said(key, guess, sure, words):
     assert "You made no prediction" in shown(nb.reveal(key, 3))
 
 
-@pytest.mark.parametrize("sure", ["very", True, None])
+@pytest.mark.parametrize("sure", ["very", True, [90]])
 def test_a_prediction_counts_however_its_certainty_is_written(sure):
-    assert "Noted: 3." in shown(nb.predict("slots-of-the-step", 3, sure=sure))
+    said = shown(nb.predict("slots-of-the-step", 3, sure=sure))
+    assert f"Noted: 3. How sure you are is not noted: {sure!r} is no number" in said
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_prediction_stays_once_it_was_seen_beside_the_number(restarted):
+    def again():
+        if restarted:
+            nb._predictions.clear()
+
+    nb.predict("slots-of-the-step", 4, sure=90)
+    assert "Noted: 5, 80% sure" in shown(nb.predict("slots-of-the-step", 5, sure=80))  # nothing was seen yet
+    shown(nb.reveal("slots-of-the-step", ...))
+    nb.predict("slots-of-the-step", 4, sure=90)
+    assert "You predicted 4, 90% sure: not so." in shown(nb.reveal("slots-of-the-step", 14))
+    again()
+    assert shown(nb.predict("slots-of-the-step", 14, sure=100)) == "You predicted 4 before you saw it: that one stays."
+    again()
+    assert "You predicted 4, 90% sure: not so." in shown(nb.reveal("slots-of-the-step", 14))
+    again()
+    assert "Noted: 4, 90% sure" in shown(nb.predict("slots-of-the-step", 4, sure=10))  # the notebook is run again
+
+
+def test_who_only_saw_the_number_may_still_predict():
+    assert "You made no prediction" in shown(nb.reveal("slots-of-the-step", 14))
+    assert "Noted: 4." in shown(nb.predict("slots-of-the-step", 4))
 
 
 def test_reveal_waits_for_what_it_looks_at():
@@ -108,7 +153,9 @@ def test_show_takes_text_schedule_and_timeline(subject):
 
 
 def test_show_with_costs():
-    assert "B0 ~" in shown(nb.show(schedules.gpipe(2, 2), costs=Costs(1, 2)))
+    said = shown(nb.show(schedules.gpipe(2, 2), costs=Costs(1, 2)))
+    assert "B0 ~" in said and "(~ the operation on its left goes on)" in said
+    assert "~" not in shown(nb.show(schedules.gpipe(2, 2)))
 
 
 @pytest.mark.parametrize(("text", "words"), [
@@ -159,6 +206,41 @@ def test_what_is_costly_to_make_is_made_only_when_it_is_shown(monkeypatch):
     assert "comes once its check" in shown(nb.when_right("ex1-bubbles", lambda: pytest.fail("it was made")))
     nb.check("ex1-bubbles", [6] * 4, 3 / 7)
     assert shown(nb.when_right("ex1-bubbles", lambda: nb.paragraphs("the answer"))) == "the answer"
+
+
+def test_what_waits_names_its_exercise_wherever_that_is(monkeypatch):
+    monkeypatch.setattr(nb, "_full_points", set())
+    text = shown(nb.when_right("ex3-use", nb.paragraphs("the answer")))
+    assert '"Two bubbles in numbers"' in text and "above" not in text
+
+
+def test_a_cell_that_was_skipped_is_named_in_one_sentence(monkeypatch):
+    def of_the_library():
+        return another_name  # noqa: F821
+
+    monkeypatch.setattr(nb, "_full_points", {"ex1-bubbles"})
+    text = shown(nb.when_right("ex1-bubbles", lambda: nb.show(skipped_run)))  # noqa: F821
+    assert text.startswith("`skipped_run` is not there yet. Run the cell above that makes it") and "\n" not in text
+    with pytest.raises(NameError, match="another_name"):
+        nb.when_right("ex1-bubbles", lambda: of_the_library())
+
+
+def test_a_check_that_is_stopped_says_so_in_one_line(monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    for stop in (lambda: nb.check("ex3-derive", stopped, stopped, stopped), lambda: nb.show(stopped),
+                 lambda: LocalAnswer(stopped).call()):
+        with pytest.raises(KeyboardInterrupt) as error:
+            stop()
+        assert error.value._render_traceback_() == ["Interrupted: your answer was still being computed. Does a loop of it end?"]
+
+
+def test_a_title_that_asks_has_no_colon_after_it(capsys):
+    nb.check("ex3-inverse", ...)
+    nb.check("ex3-use", ..., ...)
+    said = capsys.readouterr().out
+    assert "does it take? 0 of 3 points" in said and "Two bubbles in numbers: 0 of 4 points" in said
 
 
 def one_f_one_b(p, m, stage):
