@@ -175,8 +175,8 @@ def no_run(text: str) -> NoRun:
 
 def late(overruns: int | str) -> str:
     """What to say of operations that took longer than planned: how many, and what that means for the measurement."""
-    return (f"Operations that took longer than their planned time: {overruns}. This machine was busy, so what was measured is "
-            "longer than it should be. Run again once or twice; where it stays busy, go by the simulated numbers.")
+    return (f"Operations that took longer than their planned time: {overruns}. This machine was busy, so what was measured may "
+            "be longer than it should be. Run again once or twice; where it stays busy, go by the simulated numbers.")
 
 
 def _slot(run):
