@@ -7,14 +7,14 @@ from IPython.display import display
 from course.answers import LocalAnswer, Refused, encode
 from course.checks.drawing_rules import read_answer
 from course.checks.gpipe_diagram import judge_diagram
-from course.checks.outcome import Message, as_number, is_number
+from course.checks.outcome import Message, is_number
 from course.exercises import EXERCISES, Verdict, exercise, judge
 from course.figures import Figure, timeline_figure
 from course.hand_in import ZIP, describe_contents, find_problems, is_written, write_zip
 from course.legality import violations
 from course.machine_check import machine_view
 from course.pipeline import preload
-from course.predictions import PREDICTIONS
+from course.predictions import PREDICTIONS, NoPercentage, read_sure
 from course.progress import Progress, is_grading
 from course.real_run import NoRun, RealRun, asked, no_run, run_subject
 from course.schedule import Schedule
@@ -67,27 +67,37 @@ def hint(grade_id: str, number: int | None = None):
 
 def predict(key: str, guess, sure=...) -> View:
     """Commit to an answer before the run, and to how sure you are of it, in percent. `...` is no prediction yet."""
-    asked = _prediction(key)
-    kind = "word" if asked.choices else "number"
+    asked, remark = _prediction(key), ""
     if guess is ...:
-        return paragraphs(f"No prediction yet: put your {kind} in place of the first `...`, how sure you are of it (0 to 100) "
-                          "in place of the second, and run this cell again.")
+        return paragraphs(f"No prediction yet: put your {asked.kind} in place of the first `...`, how sure you are of it (0 to "
+                          "100) in place of the second, and run this cell again.")
     try:
-        guess = asked.read(encode(guess))
-        sure = None if sure is ... else as_number(encode(sure))  # what is no number says nothing of how sure
+        guess, sure = _plain(asked.read(encode(guess))), _plain(read_sure(encode(sure)))
+    except NoPercentage as error:
+        guess, sure, remark = _plain(asked.read(encode(guess))), None, f" How sure you are is not noted: {error}."
     except (Refused, ValueError) as error:
         return paragraphs(f"Not noted: {error}.")
-    if sure is not None and not 0 <= sure <= 100:
-        return paragraphs(f"Not noted: sure={_show(sure)}. It is a percentage, from 0 (a pure guess) to 100 (certain).")
-    record = Progress()
-    _predictions[key] = {"guess": _plain(guess), "sure": _plain(sure)}
-    record.record_prediction(key, _plain(guess), _plain(sure))
-    _say_trouble(record)
-    return paragraphs(f"Noted: {_show(guess)}{_confidence(sure)}.")
+    first = _noted(key)
+    if first.get("seen"):
+        if first.get("guess") != guess:
+            return paragraphs(f"You predicted {_show(first.get('guess'))} before you saw it: that one stays.")
+        sure, remark = first.get("sure"), ""
+    else:
+        record = Progress()
+        _predictions[key] = {"guess": guess, "sure": sure}
+        record.record_prediction(key, guess, sure)
+        _say_trouble(record)
+    return paragraphs(f"Noted: {_show(guess)}{_confidence(sure)}.{remark}")
 
 
 _predictions: dict[str, dict] = {}
 _full_points: set[str] = set()
+
+
+def _noted(key):
+    """The prediction that was made, empty where there is none."""
+    found = _predictions.get(key) or Progress().read()["predictions"].get(key)
+    return found if isinstance(found, dict) else {}
 
 
 def _prediction(key):
@@ -105,13 +115,13 @@ def reveal(key: str, actual=None, after: str | None = None) -> View:
         return paragraphs(_not_yet(after))
     if actual is ...:
         return paragraphs("Not known yet: the run above has not taken place.")
-    noted = _predictions.get(key) or Progress().read()["predictions"].get(key)
-    answer = f"{asked.what}: {_show(actual)}."
-    if not isinstance(noted, dict):
+    noted, answer = _noted(key), f"{asked.what}: {_show(actual)}."
+    if not noted:
         return paragraphs(f"{answer} You made no prediction: a guess before the run, even a wrong one, makes the reason stick.")
     guess, sure = noted.get("guess"), noted.get("sure")
-    close = abs(guess - actual) <= 0.0021 if is_number(guess) and is_number(actual) else guess == actual
-    if close:
+    _predictions[key] = noted | {"seen": True}
+    Progress().record_seen(key)
+    if asked.matches(guess, actual):
         return paragraphs(f"{answer} You predicted it{_confidence(sure)}.")
     surprise = " You were sure of it: the reason is worth a second look." if is_number(sure) and sure >= 80 else ""
     return paragraphs(f"{answer} You predicted {_show(guess)}{_confidence(sure)}: not so.{surprise}")
@@ -120,11 +130,22 @@ def reveal(key: str, actual=None, after: str | None = None) -> View:
 def when_right(grade_id: str, view):
     """Show something once the check of this exercise has given full points: it would give the answer away.
 
-    `view` is what to show, or a function without arguments that makes it and is called only then.
+    `view` is what to show, or a function without arguments that makes it and is called only then. Where that needs a name that
+    no cell has made yet, it says so.
     """
     if not _solved(grade_id):
         return paragraphs(_not_yet(grade_id))
-    return view() if callable(view) else view
+    try:
+        return view() if callable(view) else view
+    except NameError as error:
+        if error.__traceback__.tb_next.tb_next:  # raised further down than in the cell's own function
+            raise
+        return paragraphs(_no_name(error))
+
+
+def _no_name(error):
+    return (f"`{error.name}` is not there yet. Run the cell above that makes it, or all of them: Run > Run All Above Selected "
+            "Cell.")
 
 
 def statements(grade_id: str) -> View:
@@ -138,8 +159,8 @@ def _solved(grade_id):
 
 
 def _not_yet(grade_id):
-    return (f"This shows the answer of the exercise above ({exercise(grade_id).title}): it comes once its check gives full "
-            "points. Three hints help on the way.")
+    return (f"Not yet: this would give away the answer of the exercise \"{exercise(grade_id).title}\". It comes once its check "
+            "gives full points; three hints help on the way.")
 
 
 def _confidence(sure):
@@ -205,7 +226,8 @@ def run_for_real(subject, stages: int = 4, micro_batches: int = 4, after: str | 
     """Train a small transformer by this drawing, schedule or function (p, m, stage) -> order, one process a stage.
 
     `after` names the exercise whose answer the run would give away: before its check gives full points there is no run. With
-    `chunks` the function is one of (p, m, v, rank), and `stages` are ranks.
+    `chunks` the function is one of (p, m, v, rank), and `stages` are ranks. `without` names rows of numbers to leave out:
+    "bubble", "held".
     """
     if is_grading():
         return no_run("Not run while the notebook is graded or validated: it earns no points.")

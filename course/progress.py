@@ -78,6 +78,13 @@ class Progress:
             record["predictions"][key] = {"guess": guess, "sure": sure, "time": time.time()}
         self._change(change)
 
+    def record_seen(self, key: str):
+        """Keep that the answer stood beside this prediction: another guess comes too late."""
+        def change(record):
+            if isinstance(record["predictions"].get(key), dict):
+                record["predictions"][key]["seen"] = True
+        self._change(change)
+
     def _change(self, change):
         self.trouble = ""
         if not self.kept:

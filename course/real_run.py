@@ -1,5 +1,6 @@
 """A learner's answer on real processes, and how its result is shown."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from course.answers import Interrupted, LocalAnswer
@@ -13,6 +14,7 @@ from course.schedule import Schedule
 from course.timeline import Timeline
 from course.view import View, folded, paragraphs, table, together
 
+OPTIONAL = ("bubble", "held")  # rows of numbers that a notebook may leave out
 FAULTY = "Not run: with this fault the processes would wait for ever or compute nonsense."
 CLOCKS = {
     "paced": "Real: the processes, the text, the tensors, the messages, the gradients. Emulated: how long an operation takes. "
@@ -30,7 +32,7 @@ class RealRun:
 
     run: Run
     drawn: Timeline | None = None
-    with_bubble: bool = True
+    without: tuple[str, ...] = ()
 
     @property
     def slots(self):
@@ -79,8 +81,7 @@ class RealRun:
         return stack(timeline_figure(upper, title=name, scale=scale, summary=False), self._measured(scale))
 
     def _measured(self, scale=None):
-        slot = f"one slot = {self.run.slot_seconds * 1000:.1f} ms"
-        return timeline_figure(self.run.measured, title=f"Measured on {len(self.run.pids)} processes, {slot}",
+        return timeline_figure(self.run.measured, title=f"Measured on {len(self.run.pids)} processes, {_slot(self.run)}",
                                scale=scale, slot=1, summary=False)
 
     def numbers(self) -> View:
@@ -88,19 +89,19 @@ class RealRun:
         run = self.run
         held = "micro-batches" if run.schedule.chunks == 1 else "chunks"
         place = "stage" if run.schedule.rank_is_stage else "rank"
-        rows = [self._bubble_row()] * self.with_bubble
-        rows += [["step time", f"{run.step_time_predicted * 1000:.0f} ms", f"{run.step_time_measured * 1000:.0f} ms"],
-                 [f"{held} whose activations are held at most, per {place}", _row(run.peak_activations_predicted),
-                  _row(run.peak_activations_measured)]]
-        notes = [] if run.overruns else list(run.notes)
-        if run.overruns:
-            notes.append(f"Operations that took longer than their planned time: {run.overruns}. This machine was busy; run the "
-                         "cell again for a cleaner measurement.")
+        rows = {"bubble": self._bubble_row(),
+                "step": ["step, slots", f"{float(self.slots):g}", f"{float(run.measured.makespan):.2f}"],
+                "time": [f"step, ms ({_slot(run)})", *(f"{1000 * seconds:.0f}" for seconds in (run.step_time_predicted,
+                                                                                              run.step_time_measured))],
+                "held": [f"{held} whose activations are held at most, per {place}", _row(run.peak_activations_predicted),
+                         _row(run.peak_activations_measured)]}
+        notes = [late(run.overruns)] if run.overruns else list(run.notes)
         if self.drawn and self.drawn.makespan > run.predicted.makespan:
             notes.append(f"Your drawing takes {self.drawn.makespan} slots, this run {run.predicted.makespan}: the processes keep "
                          "the order that you drew, but start each operation as soon as they can.")
         clock = CLOCKS[run.clock].format(ranks=len(run.schedule.ranks), cores=run.machine["cores"])
-        return together(table(["", "simulated", "measured"], rows), paragraphs(*notes),
+        shown = [row for name, row in rows.items() if name not in self.without]
+        return together(table(["", "simulated", "measured"], shown), paragraphs(*notes),
                         folded(f"What is real here, and what is emulated ({run.clock} clock)", clock))
 
     def bubble_table(self) -> View:
@@ -172,6 +173,16 @@ def no_run(text: str) -> NoRun:
     return NoRun(view.html, view.text)
 
 
+def late(overruns: int | str) -> str:
+    """What to say of operations that took longer than planned: how many, and what that means for the measurement."""
+    return (f"Operations that took longer than their planned time: {overruns}. This machine was busy, so what was measured may "
+            "be longer than it should be. Run again once or twice; where it stays busy, go by the simulated numbers.")
+
+
+def _slot(run):
+    return f"one slot = {run.slot_seconds * 1000:.1f} ms"
+
+
 def _row(numbers):
     return ", ".join(f"{number:,}" for number in numbers)
 
@@ -204,9 +215,12 @@ def read_subject(subject, stages: int, micro_batches: int, chunks: int | None = 
     return drawn.schedule, drawn
 
 
-def run_subject(subject, stages: int, micro_batches: int, with_bubble: bool = True, chunks: int | None = None,
+def run_subject(subject, stages: int, micro_batches: int, without: str | Sequence[str] = (), chunks: int | None = None,
                 **options) -> RealRun | NoRun:
     """Run a schedule or a drawing on real processes; what goes wrong comes back as a NoRun, never as a traceback."""
+    without = (without,) if isinstance(without, str) else tuple(without)
+    if unknown := set(without) - set(OPTIONAL):
+        raise ValueError(f"without = {without!r}: there is no row {unknown.pop()!r}; there are {', '.join(OPTIONAL)}")
     found = read_subject(subject, stages, micro_batches, chunks)
     if isinstance(found, NoRun):
         return found
@@ -222,4 +236,4 @@ def run_subject(subject, stages: int, micro_batches: int, with_bubble: bool = Tr
         view = together(failed, folded("What the process said", *details.splitlines()))
         return NoRun(view.html, view.text)
     # With times of its own an operation is no longer one cell wide, so the simulation stands above the measurement.
-    return RealRun(result, drawn if not {"forward", "backward", "costs"} & set(options) else None, with_bubble)
+    return RealRun(result, drawn if not {"forward", "backward", "costs"} & set(options) else None, without)

@@ -65,7 +65,8 @@ def points(number: float) -> str:
 def verdict_view(verdict: Verdict) -> View:
     """A verdict as a learner reads it: points, what is right and what is not and why, the steps, the marked drawing."""
     full = verdict.points == verdict.maximum
-    head = f"{exercise(verdict.grade_id).title}: {points(verdict.points)} of {points(verdict.maximum)} points"
+    title = exercise(verdict.grade_id).title
+    head = f"{title}{'' if title.endswith('?') else ':'} {points(verdict.points)} of {points(verdict.maximum)} points"
     return _judged(head, full, verdict, _steps_html(verdict))
 
 

@@ -71,9 +71,9 @@ def test_solved_by_mouse(notebook):
     run_by_mouse(answer)
     verdict = run_by_mouse(at["ex1-diagram"])
     assert "10 of 10 points" in verdict and "10.0" in verdict
-    measured = run_by_mouse(at["my_run = run_for_real(gpipe_diagram, with_bubble=False)"])
+    measured = run_by_mouse(at['my_run = run_for_real(gpipe_diagram, without="bubble")'])
     assert "simulated" in measured and "step time" in measured
-    assert notebook.cell(at["my_run = run_for_real(gpipe_diagram, with_bubble=False)"]).locator("svg").count() >= 1
+    assert notebook.cell(at['my_run = run_for_real(gpipe_diagram, without="bubble")']).locator("svg").count() >= 1
     run_by_mouse(at['hint("ex1-diagram")'])
     hints = notebook.cell(at['hint("ex1-diagram")'])
     hints.get_by_role("button", name="Hint 1").click()

@@ -1,12 +1,12 @@
 """What a notebook calls, outside a kernel: everything shows itself as text too, nothing raises on a learner's slip."""
 
 import json
-from fractions import Fraction
 
 import pytest
 
 from course import Costs, schedules, simulate
 from course import notebook as nb
+from course.answers import LocalAnswer
 from course.exercises import EXERCISES
 from course.progress import FILE, FIRST_NOTEBOOK
 from course.real_run import NoRun
@@ -58,49 +58,6 @@ def test_three_hints_by_number_or_by_button(entry, folder):
     assert nb.Progress().read()["hints"][entry.grade_id] == 3
 
 
-@pytest.mark.parametrize(("key", "guess", "sure", "actual", "words"), [
-    ("slots-of-the-step", 14, 70, 14, "You predicted it, 70% sure."),
-    ("slots-of-the-step", 12, 90, 14, "You predicted 12, 90% sure: not so. You were sure of it"),
-    ("slots-of-the-step", 12, ..., 14, "You predicted 12: not so."),
-    ("slots-of-the-step", "14", 50, 14, "You predicted it"),
-    ("fraction-backward-twice", Fraction(3, 7), 0, None, "You predicted it, 0% sure."),
-    ("fraction-backward-twice", "42.9%", 10, None, "You predicted it"),
-    ("middle-idles", "Same", 50, None, "You predicted it"),
-    ("middle-idles", "more", 50, None, "You predicted more"),
-    ("what-travels", "activation", 50, None, "You predicted it"),
-])
-def test_a_prediction_stands_beside_the_number(key, guess, sure, actual, words):
-    assert "Noted" in shown(nb.predict(key, guess, sure=sure))
-    assert words in shown(nb.reveal(key, actual))
-    nb._predictions.clear()
-    assert words in shown(nb.reveal(key, actual))  # from the file, as after a restart
-
-
-@pytest.mark.parametrize(("key", "guess", "sure", "words"), [
-    ("slots-of-the-step", ..., ..., "put your number in place"), ("middle-idles", ..., ..., "put your word in place"),
-    ("slots-of-the-step", 3, 101, "percentage"), ("slots-of-the-step", 3, -1, "percentage"),
-    ("slots-of-the-step", "many", 50, "'many' is no number"), ("slots-of-the-step", [20], 50, "[20] is no number"),
-    ("slots-of-the-step", None, 50, "None is no number"), ("slots-of-the-step", True, 50, "True is no number"),
-    ("middle-idles", 5, 50, "write 'more', 'less', 'same'"), ("middle-idles", "", 50, "write 'more', 'less', 'same'"),
-    ("share-of-one-batch", 25, 50, "25% is written 0.25"), ("slots-of-the-step", {1}, 50, "Not noted: a set"),
-    ("slots-of-the-step", float("nan"), 50, "nan is not a finite"), ("slots-of-the-step", 3, float("inf"), "inf"),
-])
-def test_a_prediction_that_is_none_is_said(key, guess, sure, words):
-    assert words in shown(nb.predict(key, guess, sure=sure))
-    assert "You made no prediction" in shown(nb.reveal(key, 3))
-
-
-@pytest.mark.parametrize("sure", ["very", True, None])
-def test_a_prediction_counts_however_its_certainty_is_written(sure):
-    assert "Noted: 3." in shown(nb.predict("slots-of-the-step", 3, sure=sure))
-
-
-def test_reveal_waits_for_what_it_looks_at():
-    assert "Not known yet" in shown(nb.reveal("slots-of-the-step", ...))
-    with pytest.raises(ValueError, match="slots-of-the-step"):
-        nb.reveal("slots", 3)
-
-
 @pytest.mark.parametrize("subject", [FIRST_OUT, schedules.gpipe(4, 4), simulate(schedules.gpipe(4, 4))])
 def test_show_takes_text_schedule_and_timeline(subject):
     assert shown(nb.show(subject, title="GPipe")).startswith("GPipe\nF0 F1 F2 F3 ")
@@ -108,7 +65,9 @@ def test_show_takes_text_schedule_and_timeline(subject):
 
 
 def test_show_with_costs():
-    assert "B0 ~" in shown(nb.show(schedules.gpipe(2, 2), costs=Costs(1, 2)))
+    said = shown(nb.show(schedules.gpipe(2, 2), costs=Costs(1, 2)))
+    assert "B0 ~" in said and "(~ the operation on its left goes on)" in said
+    assert "~" not in shown(nb.show(schedules.gpipe(2, 2)))
 
 
 @pytest.mark.parametrize(("text", "words"), [
@@ -159,6 +118,41 @@ def test_what_is_costly_to_make_is_made_only_when_it_is_shown(monkeypatch):
     assert "comes once its check" in shown(nb.when_right("ex1-bubbles", lambda: pytest.fail("it was made")))
     nb.check("ex1-bubbles", [6] * 4, 3 / 7)
     assert shown(nb.when_right("ex1-bubbles", lambda: nb.paragraphs("the answer"))) == "the answer"
+
+
+def test_what_waits_names_its_exercise_wherever_that_is(monkeypatch):
+    monkeypatch.setattr(nb, "_full_points", set())
+    text = shown(nb.when_right("ex3-use", nb.paragraphs("the answer")))
+    assert '"Two bubbles in numbers"' in text and "above" not in text
+
+
+def test_a_cell_that_was_skipped_is_named_in_one_sentence(monkeypatch):
+    def of_the_library():
+        return another_name  # noqa: F821
+
+    monkeypatch.setattr(nb, "_full_points", {"ex1-bubbles"})
+    text = shown(nb.when_right("ex1-bubbles", lambda: nb.show(skipped_run)))  # noqa: F821
+    assert text.startswith("`skipped_run` is not there yet. Run the cell above that makes it") and "\n" not in text
+    with pytest.raises(NameError, match="another_name"):
+        nb.when_right("ex1-bubbles", lambda: of_the_library())
+
+
+def test_a_check_that_is_stopped_says_so_in_one_line(monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    for stop in (lambda: nb.check("ex3-derive", stopped, stopped, stopped), lambda: nb.show(stopped),
+                 lambda: LocalAnswer(stopped).call()):
+        with pytest.raises(KeyboardInterrupt) as error:
+            stop()
+        assert error.value._render_traceback_() == ["Interrupted: your answer was still being computed. Does a loop of it end?"]
+
+
+def test_a_title_that_asks_has_no_colon_after_it(capsys):
+    nb.check("ex3-inverse", ...)
+    nb.check("ex3-use", ..., ...)
+    said = capsys.readouterr().out
+    assert "does it take? 0 of 3 points" in said and "Two bubbles in numbers: 0 of 4 points" in said
 
 
 def one_f_one_b(p, m, stage):

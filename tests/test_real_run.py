@@ -1,13 +1,16 @@
 """How a finished run is looked at, and what stands in its place where there was none."""
 
+import re
 import sys
+from dataclasses import replace
+from fractions import Fraction
 
 import cloudpickle
 import pytest
 
 from course import Costs, schedules
 from course.pipeline import Sizes, close
-from course.real_run import NoRun, run_subject
+from course.real_run import NoRun, RealRun, late, run_subject
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -36,6 +39,25 @@ def test_memory_is_count_times_the_bytes_of_one_micro_batch():
         assert int(product) == int(measured) == int(count) * int(one)
     assert "stage 0 |▃▆" in view.text and "Activations held, kB" in view.text
     assert view.html.count("<svg viewBox") >= 2 and "count x bytes" in view.html
+
+
+def test_numbers_are_in_slots_and_leave_out_what_a_notebook_asks_to():
+    text = looked_at(schedules.gpipe(2, 3), costs=Costs(1, Fraction(3, 2))).numbers().text
+    assert re.search(r"^bubble fraction +1/4 = 25\.0% +25\.0%$", text, re.M), text
+    assert re.search(r"^step, slots +10 +10\.00$", text, re.M)
+    assert re.search(r"^step, ms \(one slot = [\d.]+ ms\) +\d", text, re.M)
+    assert "held at most" in text
+    for without, there in (("held", "bubble fraction"), (("bubble",), "held at most"), (["bubble", "held"], "step, slots")):
+        text = looked_at(schedules.gpipe(2, 3), without=without).numbers().text
+        assert there in text and ("held at most" in text) == ("held" not in without), text
+        assert ("bubble fraction" in text) == ("bubble" not in without)
+    with pytest.raises(ValueError, match="there is no row 'bubbles'; there are bubble, held"):
+        looked_at(schedules.gpipe(2, 3), without="bubbles")
+
+
+def test_what_was_late_says_how_often_to_repeat():
+    run = replace(looked_at(schedules.gpipe(2, 2)).run, overruns=3)
+    assert "planned time: 3. This machine was busy" in RealRun(run).numbers().text and "once or twice" in late(3)
 
 
 def test_memory_of_chunks_adds_up_what_is_held():

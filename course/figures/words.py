@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from course.drawing import CONTINUED
 from course.timeline import Timeline
 
 _LARGEST_DENOMINATOR = 9999
@@ -77,7 +78,8 @@ def summary_line(timeline: Timeline, unit="slot") -> str:
 def text_form(timeline: Timeline, title, marks, unit, slot, summary, with_grid) -> str:
     """Title, grid, faults and summary: the figure for whoever reads text."""
     lines = [title] if title else []
-    lines += [grid(timeline, slot)] if with_grid else []
+    drawn = grid(timeline, slot) if with_grid else ""
+    lines += [drawn] * with_grid + [f"({CONTINUED} the operation on its left goes on)"] * (CONTINUED in drawn)
     lines += [f"! {mark.message}" for mark in marks]
     if summary:
         lines.append(summary_line(timeline, unit))

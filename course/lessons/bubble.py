@@ -9,7 +9,7 @@ from course.checks.functions import same
 from course.checks.outcome import as_number, show_value
 from course.figures import curves_figure
 from course.formulas import bubble_fraction, bubble_over_ideal, micro_batches_needed, to_fraction_of_total
-from course.real_run import NoRun, RealRun
+from course.real_run import NoRun, RealRun, late
 from course.schedules import gpipe, one_f_one_b
 from course.simulation import Costs, simulate
 from course.view import View, outcome_view, paragraphs, table, together
@@ -110,8 +110,8 @@ def needed_table(needed: Callable) -> View:
         return view
     return together(view, paragraphs(
         "Where the bubble can be exactly the fraction, yours is one micro-batch higher here than it must be. Floats can do that "
-        f"to right algebra: 0.2 is no exact number in binary, 3 * (1 - 0.2) / 0.2 is {3 * (1 - 0.2) / 0.2!r} in floats, and that is "
-        f"rounded up. With Fraction(1, 5) it is exactly {micro_batches_needed(4, Fraction(1, 5))}."))
+        f"to right algebra: 0.2 is no exact number in binary, so 3 * (1 - 0.2) / 0.2 is {3 * (1 - 0.2) / 0.2!r}, and that "
+        f"is rounded up. With Fraction(1, 5) it is exactly {micro_batches_needed(4, Fraction(1, 5))}."))
 
 
 def where_it_ends(runs: Mapping[str, RealRun | NoRun]) -> View:
@@ -119,15 +119,13 @@ def where_it_ends(runs: Mapping[str, RealRun | NoRun]) -> View:
     missing = next((run for run in runs.values() if isinstance(run, NoRun)), None)
     if missing:
         return missing
-    rows, late = [], [f"{run.run.overruns} in the run \"{name}\"" for name, run in runs.items() if run.run.overruns]
+    rows, busy = [], [f"{run.run.overruns} in the run \"{name}\"" for name, run in runs.items() if run.run.overruns]
     for name, run in runs.items():
         formula = bubble_fraction(run.run.schedule.stages, run.run.schedule.micro_batches)
         rows.append([name, _percent(formula), _percent(run.bubble), f"{run.bubble_measured:.1%}", run.slots,
                      f"{float(run.run.measured.makespan):.2f}"])
     view = table(["", "bubble by the formula", "simulated", "measured", "slots simulated", "measured"], rows)
-    return view if not late else together(view, paragraphs(
-        f"Operations that took longer than their planned time: {', '.join(late)}. This machine was busy: run that cell again, "
-        "and then this one, for a cleaner measurement."))
+    return together(view, paragraphs(late(", ".join(busy)))) if busy else view
 
 
 def _percent(value):

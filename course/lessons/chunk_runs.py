@@ -9,7 +9,7 @@ from course.checks.megatron_flags import CONFIG, RUN
 from course.checks.outcome import as_number, is_number, show_value
 from course.figures.words import share
 from course.formulas import leanest_chunks, peak_chunks
-from course.real_run import NoRun, RealRun
+from course.real_run import NoRun, RealRun, late
 from course.recognition import recognize
 from course.schedule import Schedule
 from course.schedules import interleaved_1f1b, one_f_one_b
@@ -67,8 +67,7 @@ def side_by_side(*runs: RealRun | NoRun) -> View:
     overruns = sum(run.run.overruns for run in runs)
     if not overruns:
         return view
-    return together(view, paragraphs(f"Operations that took longer than their planned time: {overruns}. This machine was busy; "
-                                     "run the cells again for a cleaner measurement."))
+    return together(view, paragraphs(late(f"{overruns} in these runs")))
 
 
 def messages_of(run: RealRun) -> int:

@@ -8,7 +8,7 @@ from course.checks.phases import three_numbers
 from course.checks.room import first_over, judge_within_room
 from course.figures import memory_figure, stack, timeline_figure
 from course.formulas import peak_in_flight
-from course.real_run import NoRun, RealRun, asked
+from course.real_run import NoRun, RealRun, asked, late
 from course.recognition import recognize
 from course.schedule import Operation, Schedule
 from course.schedules import SCHEDULES, gpipe, one_f_one_b
@@ -97,10 +97,9 @@ def same_step(one: RealRun | NoRun, other: RealRun | NoRun) -> View:
             ["bubble, simulated", *(f"{float(run.bubble):.1%}" for run in (one, other))],
             ["bubble, measured", *(f"{run.bubble_measured:.1%}" for run in (one, other))],
             ["bytes of activations at most, stage 0", *(f"{run.run.peak_activation_bytes[0]:,}" for run in (one, other))]]
-    late = one.run.overruns + other.run.overruns
-    busy = paragraphs(f"Operations that took longer than their planned time, in the two runs: {late}. This machine was busy, so "
-                      "the measured step is longer than it should be: run the cells of both runs again, then this one.")
-    return together(stack(*figures), table(["", _title(one), _title(other)], rows), *[busy] * bool(late))
+    overruns = one.run.overruns + other.run.overruns
+    busy = paragraphs(late(f"{overruns} in the two runs"))
+    return together(stack(*figures), table(["", _title(one), _title(other)], rows), *[busy] * bool(overruns))
 
 
 def _title(run):

@@ -7,7 +7,7 @@ from course.checks.outcome import as_number, show_value
 from course.figures import curves_figure
 from course.formulas import PPConfig, bubble_fraction, total_slots
 from course.pipeline import Sizes
-from course.real_run import NoRun, RealRun
+from course.real_run import NoRun, RealRun, late
 from course.simulation import Costs
 from course.view import View, paragraphs, table, together
 
@@ -41,10 +41,8 @@ def step_times(runs: Mapping[int, RealRun | NoRun]) -> View:
             for (m, run), *times in zip(runs.items(), measured, simulated, formula, strict=True)]
     view = together(figure, table(["micro-batches", "samples in one", "global batch", "F, ms", "step measured, ms", "simulated",
                                    "by the formula", "bubble by the formula"], rows))
-    late = [f"{run.run.overruns} with {m} micro-batches" for m, run in runs.items() if run.run.overruns]
-    return view if not late else together(view, paragraphs(
-        f"Operations that took longer than their planned time: {', '.join(late)}. This machine was busy: run the cell again for "
-        "a cleaner measurement."))
+    busy = [f"{run.run.overruns} with {m} micro-batches" for m, run in runs.items() if run.run.overruns]
+    return together(view, paragraphs(late(", ".join(busy)))) if busy else view
 
 
 def shortest(runs: Mapping[int, RealRun | NoRun]):

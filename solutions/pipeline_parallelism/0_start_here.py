@@ -54,7 +54,7 @@ predict("what-travels", ..., sure=...)
 # The upper picture is computed, the lower one is measured. A slot is the time that one operation takes.
 
 # %%
-first_run = run_for_real(schedules.gpipe(stages=4, micro_batches=2), with_bubble=False)
+first_run = run_for_real(schedules.gpipe(stages=4, micro_batches=2), without="bubble")
 first_run
 
 # %% [markdown]

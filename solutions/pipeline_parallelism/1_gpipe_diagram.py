@@ -119,7 +119,7 @@ hint("ex1-diagram")
 # as soon as its inputs are there. Your drawing is above, the measurement under it.
 
 # %%
-my_run = run_for_real(gpipe_diagram, with_bubble=False)
+my_run = run_for_real(gpipe_diagram, without="bubble")
 my_run
 
 # %%
@@ -140,7 +140,7 @@ my_run.equality()
 # the length of the step, and the gradients.
 
 # %%
-other_order = run_for_real(my_run.backwards_reversed(), with_bubble=False)
+other_order = run_for_real(my_run.backwards_reversed(), without="bubble")
 other_order
 
 # %%

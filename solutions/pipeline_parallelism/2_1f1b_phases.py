@@ -165,7 +165,7 @@ show(one_f_one_b, title="Your order", stages=4, micro_batches=8, summary=False)
 # Four processes train by it. The drawing above is simulated; here you see beside it what the clocks of the processes say.
 
 # %%
-my_run = run_for_real(one_f_one_b, stages=4, micro_batches=8, with_bubble=False)
+my_run = run_for_real(one_f_one_b, stages=4, micro_batches=8, without="bubble")
 my_run
 
 # %%
