@@ -146,6 +146,13 @@ RIGHT_CLAIMS = [
     claimed("{'A': 'false', 'B': 'True', 'C': 'no', 'D': ' F ', 'E': 'yes', 'F': 't'}", 1),
     claimed("dict(zip('abcdef', __import__('numpy').array([0, 1, 0, 0, 1, 1], dtype=bool)))", 1),
     claimed("{key: key in 'bef' for key in 'abcdef'}", 1),
+    claimed("'FTFFTT'", 1, "claim-right"),
+    claimed("'False, True, False, False, True, True'", 1),
+    claimed("[('a', False), ('b', True), ('c', False), ('d', False), ('e', True), ('f', True)]", 1),
+    claimed("{'a': (False,), 'b': True, 'c': False, 'd': (False,), 'e': True, 'f': True}", 1),
+    claimed("{'a': False, 'b': True, 'c': False, 'd': False, 'e': True, 'f': True},", 1),
+    claimed("'010011'", 1),
+    claimed("dict(a=0, b=1, c=0, d=0, e=1, f=1).items()", 1),
     claimed("{'a)': False, 'b)': True, 'c)': False, 'd)': False, 'e)': True, 'f)': True}", 1),
 ]
 WRONG_CLAIMS = [
@@ -164,6 +171,9 @@ WRONG_CLAIMS = [
     claimed("{'a': False, 'b': True, 'c': False, 'd': False, 'e': True, 'f': True, 'g': True}", 1, "unknown-key"),
     claimed("True", 0, "not-a-dict"),
     claimed("[True]", 0, "not-a-dict"),
+    claimed("'FTFF'", 0, "not-a-dict"),
+    claimed("'FTFFTX'", 0, "not-a-dict"),
+    claimed("'TTFFTT'", 0.5, "smaller-bubble"),
     claimed("{}", 0, "unanswered"),
     claimed("{'a', 'b'}", 0, "refused"),
 ]

@@ -182,6 +182,15 @@ def test_claims_answer_the_misconceptions_of_this_notebook():
     assert {"smaller-bubble", "same-on-all", "divided-by-p", "warm-up-same"} <= {claim.code for claim in CLAIMS.values()}
 
 
+@pytest.mark.parametrize("called", [True, False])
+def test_a_wrong_verdict_is_not_told_in_words_nor_its_reason(called):
+    messages = judge("ex2-claims", LocalAnswer(dict.fromkeys("abcdef", called))).messages
+    for (key, claim), message in zip(CLAIMS.items(), messages, strict=True):
+        assert message.good == (claim.true == called) == (claim.why in message.text)
+        assert message.text.startswith(f"Statement {key}, {called}, right: " if message.good else f"Statement {key}: look again. ")
+        assert message.good or claim.look in message.text
+
+
 # --- room -------------------------------------------------------------------------------------------------
 
 FITTING = "F0 F1 .  B0 F2 B1 F3 B2 .  B3\n.  F0 B0 F1 B1 F2 B2 F3 B3 ."
