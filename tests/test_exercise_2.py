@@ -187,7 +187,8 @@ def test_a_wrong_verdict_is_not_told_in_words_nor_its_reason(called):
     messages = judge("ex2-claims", LocalAnswer(dict.fromkeys("abcdef", called))).messages
     for (key, claim), message in zip(CLAIMS.items(), messages, strict=True):
         assert message.good == (claim.true == called) == (claim.why in message.text)
-        assert message.text.startswith(f"Statement {key}, {called}, right: " if message.good else f"Statement {key}: look again. ")
+        start = f"Statement {key}, {called}, right: " if message.good else f"Statement {key}: look again. "
+        assert message.text.startswith(start)
         assert message.good or claim.look in message.text
 
 
