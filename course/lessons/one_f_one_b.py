@@ -107,8 +107,8 @@ def who_holds_most() -> View:
 def nothing_gained() -> View:
     """What refutes the tempting wrong idea about more stages: it names an answer, so it comes after it."""
     return paragraphs("With twice the stages, each has half the layers, but stage 0 has twice as many micro-batches in flight. "
-                      "Layers times micro-batches stays what it is: all layers' worth of activations for one micro-batch, whatever "
-                      "p is. Only the later stages have less.")
+                      "Layers times micro-batches stays what it is: all layers' worth of activations for one micro-batch, "
+                      "whatever p is. Only the later stages have less.")
 
 
 def same_step(one: RealRun | NoRun, other: RealRun | NoRun) -> View:
