@@ -36,7 +36,7 @@ def batch(layout: Layout, model: Model, cluster: Cluster) -> str | None:
     each = layout.micro_batch_size * layout.dp
     if model.global_batch % each == 0:
         return None
-    return (f"the global batch of {model.global_batch} is no multiple of micro_batch_size x dp = {layout.micro_batch_size} x "
+    return (f"The global batch of {model.global_batch} is no multiple of micro_batch_size x dp = {layout.micro_batch_size} x "
             f"{layout.dp} = {each}")
 
 
@@ -59,16 +59,16 @@ def nodes(layout: Layout, model: Model, cluster: Cluster) -> str | None:
         return f"nodes lists {len(layout.nodes)} nodes; the cluster has {cluster.nodes}"
     full = next((place for place, ranks in enumerate(layout.nodes) if len(ranks) > cluster.gpus_per_node), None)
     if full is not None:
-        return f"node {full} is given {len(layout.nodes[full])} ranks; it has {cluster.gpus_per_node} GPUs"
+        return f"Node {full} is given {len(layout.nodes[full])} ranks; it has {cluster.gpus_per_node} GPUs"
     placed = sorted(rank for ranks in layout.nodes for rank in ranks)
     if len(placed) == layout.gpus and placed == list(range(layout.gpus)):
         return None
     twice = next((one for one, other in pairwise(placed) if one == other), None)
     if twice is not None:
-        return f"rank {twice} has more than one place in nodes"
+        return f"Rank {twice} has more than one place in nodes"
     missing = next((rank for rank in range(layout.gpus) if rank not in placed), None)
     if missing is not None:
-        return f"rank {missing} has no place in nodes: the ranks are 0 to {layout.gpus - 1}"
+        return f"Rank {missing} has no place in nodes: the ranks are 0 to {layout.gpus - 1}"
     return f"nodes names rank {placed[-1]}: the ranks are 0 to {layout.gpus - 1}"
 
 
@@ -80,7 +80,7 @@ def memory(layout: Layout, model: Model, cluster: Cluster, state: float, activat
     needed, room = state + activations, cluster.usable_bytes
     if needed <= room:
         return None
-    return (f"the fullest GPU needs {state / 1e9:.1f} GB for parameters and optimizer and {activations / 1e9:.1f} GB for "
+    return (f"The fullest GPU needs {state / 1e9:.1f} GB for parameters and optimizer and {activations / 1e9:.1f} GB for "
             f"activations, {needed / 1e9:.1f} GB; usable are {room / 1e9:g} of {cluster.memory_gb:g} GB")
 
 
