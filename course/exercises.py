@@ -3,7 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from course.checks import gpipe_diagram, layout_design, layout_memory, layout_volumes, spot_the_error
+from course.checks import (
+    best_micro_batch_size,
+    bubble_fraction,
+    bubble_uses,
+    gpipe_diagram,
+    layout_design,
+    layout_memory,
+    layout_volumes,
+    spot_the_error,
+)
 from course.checks.outcome import Message, Outcome
 from course.timeline import Timeline
 
@@ -43,6 +52,7 @@ class Verdict:
 
 
 _GPIPE = "1_gpipe_diagram"
+_BUBBLE = "3_bubble_fraction"
 _LAYOUT = "5_tp_pp_dp_design"
 
 EXERCISES: dict[str, Exercise] = {exercise.grade_id: exercise for exercise in (
@@ -71,6 +81,36 @@ EXERCISES: dict[str, Exercise] = {exercise.grade_id: exercise for exercise in (
         "A result arrives when its slot has ended. Look for an operation in the same slot as the one it needs, or before it.",
         "In a look at stage 1's backwards; in b at stage 1's forwards; in c at the last stage: every B there needs its own F.",
     ), spot_the_error.check_spot_the_error),
+    Exercise("ex3-derive", _BUBBLE, "The formula of the bubble", ("total_slots", "busy_slots", "bubble_fraction"), 8, (
+        "Follow the last stage: how long does it wait, how long does it work, and how long is it idle again until stage 0 has "
+        "ended?",
+        "Forwards and backwards are two halves of one length. In each half one stage does m operations, and waits for the "
+        "others: for how many?",
+        "In slots, a stage works 2 m. In one half the last stage waits for the p - 1 stages before it, then does its m forwards; "
+        "twice that is the step. The bubble is (total - busy) / total.",
+    ), bubble_fraction.check_derive),
+    Exercise("ex3-use", _BUBBLE, "Two bubbles in numbers", ("bubble_4_8", "bubble_8_64"), 4, (
+        "You have a function for it: `bubble_fraction(p, m)`.",
+        "Which of the two numbers is p? p counts stages, m micro-batches.",
+        "The idle part is p - 1: 3 for four stages, 7 for eight. Divide it by what one stage's work and its wait are together.",
+    ), bubble_fraction.check_use),
+    Exercise("ex3-inverse", _BUBBLE, "How many micro-batches does it take?", ("micro_batches_needed",), 3, (
+        "A loop is an answer: try m = 1, 2, 3 and so on until the bubble is small enough. Or solve the inequality for m.",
+        "Multiply (p - 1) / (m + p - 1) <= f by the denominator. What does m have to be at least? It is a whole number.",
+        "m is at least (p - 1) (1 - f) / f, rounded up, and at least 1, also for one stage. 4 stages and 11% take 25.",
+    ), bubble_uses.check_inverse),
+    Exercise("ex3-definitions", _BUBBLE, "Over total, over ideal", ("bubble_over_ideal", "to_fraction_of_total"), 2, (
+        "Ideal time is how long the step would take if no stage ever waited: the work of one stage.",
+        "Let ideal be 1. Then idle is x. How long is the whole step?",
+        "Over ideal: the idle units, p - 1, over the units of work, m. Over total: x over what ideal and idle are together.",
+    ), bubble_uses.check_definitions),
+    Exercise("ex3-limits", _BUBBLE, "The best micro-batch size", ("best_micro_batch_size",), 3, (
+        "For each b in `times`, how long is the whole step? Then take the b with the shortest.",
+        "The step has m + p - 1 units of one forward and one backward, and `times[b]` is how long such a unit takes. m follows "
+        "from b, the global batch and dp.",
+        "Each replica does global_batch / dp samples, so m is global_batch / (b dp). `min(times, key=...)` with a function that "
+        "gives (m + p - 1) * times[b] returns the b.",
+    ), best_micro_batch_size.check_limits),
     Exercise("ex5-volumes", _LAYOUT, "What each axis sends", ("tp_bytes", "pp_bytes", "dp_bytes"), 5, (
         "Ask three things of each axis: what is sent, how often in a step, and what part of it one GPU sends.",
         "TP: in every layer of the stage, for every micro-batch. PP: only at the borders of a chunk, for every micro-batch. "

@@ -116,8 +116,13 @@ def reveal(key: str, actual=None, after: str | None = None) -> View:
 
 
 def when_right(grade_id: str, view):
-    """Show something once the check of this exercise has given full points: it would give the answer away."""
-    return view if _solved(grade_id) else paragraphs(_not_yet(grade_id))
+    """Show something once the check of this exercise has given full points: it would give the answer away.
+
+    A function is called for it, and only then.
+    """
+    if not _solved(grade_id):
+        return paragraphs(_not_yet(grade_id))
+    return view() if callable(view) else view
 
 
 def _solved(grade_id):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from course.checks.outcome import as_number
-from course.formulas import bubble_fraction
+from course.formulas import bubble_fraction, micro_batches_needed
 
 
 @dataclass(frozen=True)
@@ -44,4 +44,16 @@ PREDICTIONS = {
     "middle-idles": Prediction("Idle cells of a middle stage, against the first", ("more", "less", "same"), actual="same"),
     "fraction-backward-twice": Prediction("Bubble fraction with backwards of two slots", share=True,
                                           actual=bubble_fraction(4, 4)),
+    "bubble-4-8": Prediction("Bubble fraction of 4 stages and 8 micro-batches", share=True, actual=bubble_fraction(4, 8)),
+    "backward-three-times": Prediction("Bubble fraction when a backward takes three times as long, against F = B",
+                                       ("larger", "smaller", "same"), actual="same"),
+    "busy-four-fifths": Prediction("Micro-batches with which 8 stages work at least 80% of the time",
+                                   actual=next(m for m in (4, 8, 16, 32, 64) if bubble_fraction(8, m) <= 0.2)),
+    "three-quarters": Prediction("Who is wrong", ("they", "me", "nobody"), actual="nobody"),
+    "bubble-of-a-tenth": Prediction("Micro-batches with which the bubble of 8 stages is 10%",
+                                    actual=micro_batches_needed(8, 0.1)),
+    "one-slow-stage": Prediction("Slots of the step when stage 2 is twice as slow"),
+    "late-messages": Prediction("Slots of the step when each message is 2 slots on its way"),
+    "long-messages": Prediction("Slots of the step when each message takes its link for 2 slots"),
+    "best-number": Prediction("Micro-batches of the shortest step, of 32 samples"),
 }
