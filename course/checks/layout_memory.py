@@ -90,10 +90,8 @@ ACTIVATIONS = Question(
              _held(lambda p, m, v: p if v == 1 else min(m * v, _long_warm_up(p, v)))),
         Idea("forgot-few", "interleaved, a step with few micro-batches cannot have more than their m v chunks in flight.",
              _held(lambda p, m, v: min(m, p) if v == 1 else _long_warm_up(p, v))),
-        Idea("as-without-chunks", "this is 1F1B's memory. Interleaved, in Megatron's order, the first rank holds more "
-             "(notebook 4).", _held(lambda p, m, v: min(m, p) * v)),
-        Idea("leanest-order", "this is the leanest interleaved order. Megatron's has a longer warm-up (notebook 4).",
-             _held(lambda p, m, v: min(m, p) if v == 1 else min(m * v, v * p))),
+        Idea("as-without-chunks", "this is 1F1B's memory, or that of the leanest interleaved order. In Megatron's order the "
+             "first rank holds more (notebook 4).", _held(lambda p, m, v: min(m, p) * v)),
         Idea("warm-up-only", "these are the warm-up forwards. One more is in flight: the first forward of the steady state.",
              _held(lambda p, m, v: min(m, p - 1) if v == 1 else min(m * v, _long_warm_up(p, v) - 1))),
         Idea("all-layers", "this counts all layers for each micro-batch in flight. A stage has L/p of them.",

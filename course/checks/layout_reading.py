@@ -57,7 +57,8 @@ def _read_nodes(value, gpus):
     if wrong is not None:
         return Message("not-nodes", f"{wanted}; {show_value(wrong)} is no rank.")
     numbers = [[int(number) for number in row] for row in numbers]
-    if sorted(rank for row in numbers for rank in row) == list(range(1, gpus + 1)) and gpus <= LARGEST:
+    placed = sorted(rank for row in numbers for rank in row)
+    if len(placed) == gpus and placed == list(range(1, gpus + 1)):
         return [[rank - 1 for rank in row] for row in numbers], [
             Message("ranks-from-one", "Your ranks are counted from 1, consistently: taken as such.", good=True)]
     return numbers, []
