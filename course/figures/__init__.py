@@ -4,6 +4,7 @@ from course.figures.curves import curves_figure
 from course.figures.figure import Figure, stack
 from course.figures.memory import memory_figure
 from course.figures.save import save, standalone
+from course.figures.step_parts import parts_figure
 from course.figures.timeline import timeline_figure
 
-__all__ = ["Figure", "curves_figure", "memory_figure", "save", "stack", "standalone", "timeline_figure"]
+__all__ = ["Figure", "curves_figure", "memory_figure", "parts_figure", "save", "stack", "standalone", "timeline_figure"]

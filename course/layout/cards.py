@@ -1,4 +1,4 @@
-"""Exercise 5's three cards, each a model and a cluster of 8 GPUs; what is best on them follows from the cost model alone."""
+"""Exercise 5's cards, each a model and a cluster; what is best on them follows from the cost model alone."""
 
 from dataclasses import dataclass
 
@@ -28,3 +28,6 @@ CARDS = {card.name: card for card in (
     Card("b", Model(48, 6144, 64, sequence=2048, vocabulary=51200, global_batch=4), _cluster(1, 8, None)),
     Card("c", Model(48, 6144, 64, sequence=2048, vocabulary=51200, global_batch=32), _cluster(2, 4, 25)),
 )}
+
+# The worked example: small enough to count by hand.
+PAIR = Card("2 GPUs", Model(24, 2048, 16, sequence=2048, vocabulary=51200, global_batch=8), _cluster(1, 2, None))
