@@ -1,7 +1,7 @@
 """The one table of exercises: id, notebook, answers, points, check, hints; everything else asks it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from course.checks import (
     best_micro_batch_size,
@@ -11,6 +11,9 @@ from course.checks import (
     layout_design,
     layout_memory,
     layout_volumes,
+    one_f_one_b,
+    one_f_one_b_claims,
+    phases,
     spot_the_error,
 )
 from course.checks.outcome import Message, Outcome
@@ -19,7 +22,10 @@ from course.timeline import Timeline
 
 @dataclass(frozen=True)
 class Exercise:
-    """One graded part of a notebook. `answers` are the names of the learner's variables, in the order of the check."""
+    """One graded part of a notebook. `answers` are the names of the learner's variables, in the order of the check.
+
+    `statements` are what a dict of verdicts or conclusions is about, by its keys.
+    """
 
     grade_id: str
     notebook: str
@@ -28,6 +34,7 @@ class Exercise:
     points: float
     hints: tuple[str, str, str]
     check: Callable[..., Outcome] | None = None
+    statements: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def manual(self) -> bool:
@@ -51,8 +58,7 @@ class Verdict:
         return repr(float(self.points))
 
 
-_GPIPE = "1_gpipe_diagram"
-_BUBBLE = "3_bubble_fraction"
+_GPIPE, _1F1B, _BUBBLE = "1_gpipe_diagram", "2_1f1b_phases", "3_bubble_fraction"
 _LAYOUT = "5_tp_pp_dp_design"
 
 EXERCISES: dict[str, Exercise] = {exercise.grade_id: exercise for exercise in (
@@ -81,6 +87,38 @@ EXERCISES: dict[str, Exercise] = {exercise.grade_id: exercise for exercise in (
         "A result arrives when its slot has ended. Look for an operation in the same slot as the one it needs, or before it.",
         "In a look at stage 1's backwards; in b at stage 1's forwards; in c at the last stage: every B there needs its own F.",
     ), spot_the_error.check_spot_the_error),
+    Exercise("ex2-order", _1F1B, "The order of 1F1B", ("one_f_one_b",), 8, (
+        "Write down the rows for p=3 from above as tokens, one list a stage. Which forwards come before the first pair of one F "
+        "and one B, and how does their number change from stage to stage?",
+        "Three loops: the forwards of the warm-up, then pairs, then the backwards that are left. In the pairs, F is ahead of B "
+        "by the warm-up.",
+        "With w forwards in the warm-up, pair i is F(w+i) and B(i), for i from 0 to m-w-1, and the cooldown is B(m-w) to B(m-1). "
+        "The last stage has w=0, each stage before it one more; and w cannot be more than m.",
+    ), one_f_one_b.check_order),
+    Exercise("ex2-phases", _1F1B, "The lengths of the phases", ("phase_lengths",), 3, (
+        "Your function of the order already knows them: count in the lists that it returns.",
+        "Each forward is in the warm-up or in a pair, each backward in a pair or in the cooldown. So one number gives the other "
+        "two.",
+        "Warm-up w, then m - w pairs, then w backwards. Look at the w of the order above, and at what bounds it when m is small.",
+    ), phases.check_phases),
+    Exercise("ex2-in-flight", _1F1B, "How many in flight", ("peak_in_flight",), 4, (
+        "Go along the order of one stage: add 1 at each F, take 1 away after each B, and note the largest.",
+        "GPipe: the first B comes after all forwards. 1F1B: the worst moment is the first pair, after its F and before the end "
+        "of its B.",
+        "1F1B: the warm-up's forwards and the one of the first pair. And nobody can hold more micro-batches than there are.",
+    ), phases.check_in_flight),
+    Exercise("ex2-claims", _1F1B, "True or false", ("claims",), 1, (
+        "Each statement is answered by a table or a run of this notebook.",
+        "Look at the two steps side by side for a, at the memory of the four stages for b, at 2, 4 and 8 stages for c.",
+        "For d count the warm-up of the last stage; for e see where GPipe stopped; for f compare the losses and the gradients.",
+    ), one_f_one_b_claims.check_claims, {key: claim.text for key, claim in one_f_one_b_claims.CLAIMS.items()}),
+    Exercise("ex2-explain", _1F1B, "1F1B in your own words", (), 4, (
+        "Follow one stage through a step: what can it do before the first gradient reaches it, after that, and after its last "
+        "forward?",
+        "The time until the first gradient comes is the way to the last stage and back. How long is that way for the last stage?",
+        "Say for each phase which of forward and backward makes room and which takes it. Then compare the idle slots with those "
+        "of GPipe.",
+    )),
     Exercise("ex3-derive", _BUBBLE, "The formula of the bubble", ("total_slots", "busy_slots", "bubble_fraction"), 8, (
         "Follow the last stage: how long does it wait, how long does it work, and how long is it idle again until stage 0 has "
         "ended?",
