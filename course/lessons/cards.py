@@ -33,7 +33,7 @@ def card(name: str) -> View:
             ["cluster", f"{cluster.nodes} node{'s' * (cluster.nodes > 1)} of {cluster.gpus_per_node} GPUs; {links}"],
             ["GPU", f"{cluster.memory_gb:g} GB, of which {cluster.usable_bytes / 1e9:g} usable; {cluster.peak_tflops:g} TFLOP/s, "
              f"of which {cluster.efficiency:.0%} are reached"],
-            ["chunks", " or ".join(map(str, range(1, MAX_CHUNKS + 1)))]]
+            ["chunks on a stage", " or ".join(map(str, range(1, MAX_CHUNKS + 1)))]]
     return table(["", f"card {name}"], rows)
 
 
@@ -45,10 +45,10 @@ def my_design(name: str, design) -> View:
     found = evaluate(reading[0], CARDS[name].model, CARDS[name].cluster, advice=False)
     if found.step_seconds is None:
         return paragraphs(f"Nothing to show yet. {found.problems[0].text}.")
-    rows = [[axis.upper(), gb(found.sent[axis]), found.links[axis] or "nobody to send to", f"{found.parts[axis]:.3g} s"]
+    rows = [[axis.upper(), gb(found.sent[axis]), found.links[axis] or "none", f"{found.parts[axis]:.3g} s"]
             for axis in AXES]
     held = (f"The fullest GPU holds {gb(found.state_bytes)} of parameters and optimizer and {gb(found.activation_bytes)} of "
-            f"activations; {found.micro_batches} micro-batches.")
+            f"activations. A replica has {found.micro_batches} micro-batch{'es' * (found.micro_batches > 1)} in a step.")
     return together(split(found, title=f"Your design on card {name}"),
                     table(["axis", "the busiest GPU sends in a step", "slowest link", "time of it"], rows), paragraphs(held))
 

@@ -22,7 +22,7 @@ TWO_GPUS = {"tp": Layout(2, 1, 1, 1), "pp": Layout(1, 2, 1, 1), "dp": Layout(1, 
 
 def gb(size) -> str:
     """Bytes as people read them: `6.44 GB`, `0.067 GB`."""
-    return f"{size / 1e9:.2f} GB" if size == 0 or size >= 1e8 else f"{size / 1e9:.2g} GB"
+    return "0 GB" if size == 0 else f"{size / 1e9:.2f} GB" if size >= 1e8 else f"{size / 1e9:.2g} GB"
 
 
 def sizes_of(model: Model) -> View:
@@ -79,7 +79,7 @@ def _asked(function, layout, model):
     return show_value(reply) if number is None else gb(number)
 
 
-def deeper(stages: Sequence[int] = (1, 2, 4, 8), micro_batches: int = 8) -> View:
+def deeper(stages: Sequence[int] = (1, 2, 4, 8), micro_batches: int = 32) -> View:
     """What the first stage holds of one model as the pipeline gets deeper: state shrinks, activations do not."""
     model = Model(SMALL.layers, SMALL.hidden, SMALL.heads, SMALL.sequence, SMALL.vocabulary, micro_batches)
     rows = [[p, gb(state_bytes(Layout(1, p, 1, 1), model)), gb(activation_bytes(Layout(1, p, 1, 1), model)),
@@ -96,8 +96,8 @@ def split(*found: Evaluation, title: str = "", limit: float | None = None, names
 
 def two_gpu_steps() -> View:
     """The worked example in seconds: the three layouts, and the pipeline with two chunks a stage."""
-    layouts = [*TWO_GPUS.values(), Layout(1, 2, 1, 1, 2)]
-    return split(*(evaluate(layout, SMALL, PAIR.cluster) for layout in layouts), title="One step on 2 GPUs, 300 GB/s between them")
+    found = [evaluate(layout, SMALL, PAIR.cluster) for layout in (*TWO_GPUS.values(), Layout(1, 2, 1, 1, 2))]
+    return split(*found, title="One step on 2 GPUs, 300 GB/s between them")
 
 
 def where_ranks_sit(layout: Layout, cluster: Cluster) -> View:
