@@ -29,6 +29,8 @@ RIGHT_DESIGNS = [
     design("b", 3, "design-right", tp=8, b=4),
     design("b", 3, "design-right", tp=4, pp=2, v=2),
     design("b", 3, "design-right", tp=4, pp=2, v=2, nodes="{0: [7, 6, 5, 4, 3, 2, 1, 0]}"),
+    design("b", 3, "design-right", tp=8, nodes="[list(range(8)), []]"),
+    text("b", "dict(t=8, p=1, d=1, b=4, v=None, nodes=None)", 3, "chunks-taken", "nodes-taken"),
     text("b", "__import__('course.layout').layout.Layout(4, 2, 1, 1, 2, [range(8)])", 3),
     design("c", 3, "design-right", tp=2, pp=4, v=2),
     design("c", 3, "design-right", tp=4, pp=2, v=2),
@@ -39,6 +41,7 @@ RIGHT_DESIGNS = [
     design("c", 3, "design-right", tp=4, pp=2, v=2, nodes="[[4, 5, 6, 7], [0, 1, 2, 3]]"),
     design("c", 3, "design-right", tp=2, pp=4, v=2, nodes="[[0, 1, 6, 7], [2, 3, 4, 5]]"),
     design("c", 3, "design-right", "ranks-from-one", tp=4, pp=2, v=2, nodes="[[1, 2, 3, 4], [5, 6, 7, 8]]"),
+    design("c", 3, "design-right", tp=4, pp=2, v=2, nodes="['0 1 2 3', '4, 5, 6, 7']"),
     design("c", 3, "design-right", tp=2, pp=4, v=2, nodes="{'node 0': (0, 1, 2, 3), 'node 1': (4, 5, 6, 7)}"),
 ]
 WRONG_DESIGNS = [
@@ -68,6 +71,9 @@ WRONG_DESIGNS = [
     design("a", 0, "rule-nodes", dp=8, nodes="[[0, 1, 2, 3], [4, 5, 6, 7]]"),
     design("a", 0, "rule-nodes", dp=8, nodes="[[0, 1, 2]]"),
     design("a", 0, "not-nodes", dp=8, nodes="'all'"),
+    design("c", 0, "not-nodes", tp=4, pp=2, nodes="'[[0, 1, 2, 3], [4, 5, 6, 7]]'"),
+    design("a", 0, "not-a-size", dp="[8]"),
+    text("a", "dict(tensor_parallel=8)", 0, "missing-key"),
     design("a", 0, "not-nodes", dp=8, nodes="[['rank 0']]"),
     design("a", 0, "not-nodes", dp=8, nodes="[[0, 1, 2, 3], 4]"),
     design("a", 0, "not-nodes", dp=8, nodes="[[0.5]]"),

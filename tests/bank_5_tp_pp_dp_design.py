@@ -30,6 +30,8 @@ RIGHT_VOLUMES = [
     volumes(5, tp=TP.replace("8 *", "10 *")),
     volumes(5, dp=f"8 * (1 - 1 / layout.dp) * {WHOLE} / (layout.tp * layout.pp)"),
     volumes(5, pp=f"0 if layout.pp == 1 else (2 * layout.chunks - 1 + (layout.pp > 2)) * {TENSOR} * 2 * layout.micro_batches"),
+    volumes(5, tp=f"str({TP})", pp=f"complex({PP}).real", before="import math",
+            dp=f"math.fsum([8 * ({STAGE}), -8 * ({STAGE}) / layout.dp])"),
     volumes(5, dp="2 * (layout.dp - 1) / layout.dp * 4 * 12 * model.hidden ** 2 * model.layers / (layout.tp * layout.pp) + "
                   "8 * (layout.dp - 1) / layout.dp * model.vocabulary * model.hidden / layout.tp"),
     Case("ex5-volumes", """
@@ -92,6 +94,12 @@ WRONG_VOLUMES = [
     volumes(4, "forgot-dp", tp=TP.replace("layout.micro_batches", "model.global_batch / layout.micro_batch_size")),
     volumes(3, "per-layer", tp=TP.replace("model.layers / layout.pp", "1")),
     volumes(4, "all-layers", tp=TP.replace("/ layout.pp", "")),
+    volumes(3, "size-not-sent", tp=f"4 * {TENSOR} * 2 * model.layers / layout.pp * layout.micro_batches"),
+    volumes(4, "counts-the-bubble", tp=TP.replace("layout.micro_batches", "(layout.micro_batches + layout.pp - 1)")),
+    volumes(3, "counts-the-bubble", pp=PP.replace("layout.micro_batches", "(layout.micro_batches + layout.pp - 1)")),
+    volumes(4, "size-not-sent", dp=f"4 * ({STAGE})"),
+    volumes(4, "size-not-sent", dp=f"4 * {WHOLE}"),
+    volumes(4.5, "unanswered", dp=f"{DP} if layout.dp > 1 else None"),
     volumes(4, "one-chunk", tp=TP + " / layout.chunks"),
     volumes(3, "sharded-tensor", tp=TP + " / layout.tp"),
     volumes(3, "one-sample", tp=TP + " / layout.micro_batch_size"),
@@ -198,6 +206,7 @@ WRONG_MEMORY = [
     memory(1.5, "unanswered", state="..."),
     memory(1.5, "weights-only", state=f"2 * ({STAGE})"),
     memory(1.5, "sixteen", state=f"(4 + 12 / layout.dp if distributed_optimizer else 16) * ({STAGE})"),
+    memory(1.5, "twenty", state=f"(8 + 12 / layout.dp if distributed_optimizer else 20) * ({STAGE})"),
     memory(1.5, "without-optimizer", state=f"6 * ({STAGE})"),
     memory(1.5, "optimizer-only", state=f"12 * ({STAGE})"),
     memory(2, "ignores-distributed", state=f"18 * ({STAGE})"),
@@ -238,6 +247,9 @@ WRONG_MEMORY = [
     memory(1.5, "forgot-tp", activations=ACTIVATIONS.replace(" / layout.tp", "")),
     memory(1.5, "tp-only", activations=ACTIVATIONS.replace("34 / layout.tp", "10 + 24 / layout.tp").replace(
         "(34 + 5", "(10 * layout.tp + 24 + 5")),
+    memory(2, "always-all-layers", activations=f"{TENSOR} * {EACH} * model.layers"),
+    memory(1.5, "always-all-layers", activations=f"{TENSOR} * 34 * model.layers"),
+    memory(1.5, "ignores-tp-and-recompute", activations=ACTIVATIONS.replace(EACH, "34")),
     memory(2, "ignores-recompute", activations=ACTIVATIONS.replace(EACH, "34 / layout.tp")),
     memory(2, "without-attention", activations=ACTIVATIONS.replace("5 * model.heads", "0 * model.heads")),
     memory(2, "attention-whole", activations=ACTIVATIONS.replace(

@@ -123,13 +123,13 @@ def test_the_ranking_has_the_learners_own_layout(name):
     view = repr(cards.ranking(name, BEST[name]))
     assert view.count("(yours)") == 2 and "10% above the fastest" in view and "Left out" in view
     fastest = search(card.model, card.cluster)[0].step_seconds
-    assert f"{fastest:.3f} s" in view and "1.000" in view
+    assert f"{fastest:.3f}" in view and "1.000" in view
 
 
 def test_another_micro_batch_size_is_a_row_of_its_own():
-    assert repr(cards.ranking("b", BEST["b"] | {"micro_batch_size": 4})).count("micro-batches of 4 (yours)") == 2
+    assert repr(cards.ranking("b", BEST["b"] | {"micro_batch_size": 4})).count("b 4 (yours)") == 2
     moved = BEST["c"] | {"nodes": [[0, 2, 4, 6], [1, 3, 5, 7]]}
-    assert "38.65 GB across" in repr(cards.ranking("c", moved))
+    assert "38.65 across" in repr(cards.ranking("c", moved))
     assert "(yours)" not in repr(cards.ranking("c", ...))
 
 

@@ -10,6 +10,6 @@ def test_no_released_cell_gives_an_answer_away(tmp_path):
     for secret in ("dp8", "tp8 pp1", "tp4 pp2", "tp2 pp4", "1.06 s", "8.08 s", "1.04 s", "2.26", "38.6", "3/2", "1.5 GB ", "270"):
         assert secret not in shown, secret
     for secret in ("dp=8", "tp=8", "tp=4", "pp=4", "* (layout.tp - 1)", "* (layout.dp - 1)", "12 / layout.dp",
-                   "2 * layout.chunks", "38.7", "3.2 GB"):
+                   "2 * layout.chunks", "38.7", "3.2 GB", "8 b s h", "(t-1)/t"):
         assert secret not in static, secret
     assert shown.count("0 of ") == 5

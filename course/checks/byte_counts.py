@@ -168,12 +168,12 @@ def _explain(question, replies, truth):
         return Message(slip.code, f"`{question.name}`: {slip.text}")
     layout, model, *more = point = first_wrong(replies, truth, close)
     asked, reply = (_Shown("layout"), _Shown("model"), *more), replies[point]
-    trouble = no_reply(question.name, asked, reply, WANTED)
+    sizes = "; ".join(", ".join(f"{key}={value}" for key, value in record.items()) for record in as_records(layout, model))
+    trouble = no_reply(question.name, asked, reply, f"{WANTED} Asked with {sizes}." if usable else WANTED)
     if trouble:
         return trouble
     call = f"`{question.name}({', '.join(map(show_value, asked))})` returned {show_value(reply)}"
     if as_bytes(reply) is None:
         return Message("not-bytes", f"{call}, which is no number of bytes. {WANTED}")
     side = "too much" if as_bytes(reply) > truth(*point) else "too little"
-    sizes = "; ".join(", ".join(f"{key}={value}" for key, value in record.items()) for record in as_records(layout, model))
     return Message(f"{question.name}-wrong", f"{call}: {side}. Asked with {sizes}. {question.advice}")

@@ -33,6 +33,8 @@ STATE = Question(
              {"each": lambda z: 2}),
         Idea("sixteen", "this takes gradients of 2 bytes. Here they are added up in fp32, 4 bytes.",
              {"each": lambda z: bytes_each(z) - 2}),
+        Idea("twenty", "this is 20 bytes a parameter. Count again: the weight, its gradient, the optimizer's three.",
+             {"each": lambda z: bytes_each(z) + 2}),
         Idea("without-optimizer", "weights and gradients only. The optimizer keeps a copy of the weights and two moments, 4 "
              "bytes each.", {"each": lambda z: ALL_BYTES - OPTIMIZER}),
         Idea("optimizer-only", "the optimizer's bytes only. Weights and gradients come on top.", {"each": lambda z: OPTIMIZER}),
@@ -96,6 +98,8 @@ ACTIVATIONS = Question(
              _held(lambda p, m, v: min(m, p - 1) if v == 1 else min(m * v, _long_warm_up(p, v) - 1))),
         Idea("all-layers", "this counts all layers for each micro-batch in flight. A stage has L/p of them.",
              {"layers": lambda z: z.L / z.v}),
+        Idea("always-all-layers", "L layers' worth is what the first stage holds without chunks, once m is at least p. With "
+             "few micro-batches it is less, interleaved it is more.", {"layers": lambda z: z.L, "held": lambda z: 1}),
         Idea("one-layer", "this is one layer's. A stage has L/p of them.", {"layers": lambda z: 1 / z.v}),
         Idea("one-sample", "a micro-batch has `micro_batch_size` samples; this counts one.", {"tensor": lambda z: z.s * z.h}),
         Idea("two-bytes-again", "exactly twice, everywhere. The table's numbers are bytes: the 34 count an element's 2 "
@@ -104,6 +108,8 @@ ACTIVATIONS = Question(
              "shared out.", {"each": lambda z: each_element(z, sequence_parallel=False)}),
         Idea("forgot-tp", "TP with sequence parallelism shares a layer's activations out over t GPUs.",
              {"each": lambda z: each_element(z) * (1 if z.option == "full" else z.t)}),
+        Idea("ignores-tp-and-recompute", "this looks neither at `layout.tp`, which shares activations out, nor at `recompute`.",
+             {"each": lambda z: each_element(z, "selective") * z.t}),
         Idea("ignores-recompute", "this does not look at `recompute`: the three kinds store different things.",
              {"each": lambda z: each_element(z, "selective")}),
         Idea("without-attention", 'with "none" the s x s matrices of the attention are stored as well: 5 a s/h.',

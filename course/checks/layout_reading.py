@@ -4,6 +4,7 @@ from course.checks.outcome import Message, as_number, show_value, unreadable
 from course.layout.placement import Layout
 
 SIZES = ("tp", "pp", "dp", "micro_batch_size", "chunks")
+LETTERS = {"t": "tp", "p": "pp", "d": "dp", "b": "micro_batch_size", "v": "chunks"}  # as the papers call them
 FORM = "`dict(tp=.., pp=.., dp=.., micro_batch_size=.., chunks=.., nodes=[[..], ..])`"
 LARGEST = 10**6
 
@@ -20,11 +21,14 @@ def read_design(value, name: str) -> tuple[Layout, list[Message]] | Message:
         return trouble
     if not isinstance(value, dict):
         return Message("not-a-dict", f"`{name}` is a {FORM}; found {show_value(value)}.")
-    given = {str(key).strip().lower().replace("-", "_"): entry for key, entry in value.items()}
-    notes = [] if given.get("chunks") is not None else [Message("chunks-taken", "`chunks` is not there: taken as 1.", good=True)]
+    given = {_key(key): entry for key, entry in value.items()}
+    notes = []
+    if given.get("chunks") is None:
+        given["chunks"] = 1
+        notes.append(Message("chunks-taken", "`chunks` is not there: taken as 1.", good=True))
     sizes = {}
     for key in SIZES:
-        entry = given.get(key, 1 if key == "chunks" else None)
+        entry = given.get(key)
         if entry is None or entry == "...":
             return Message("missing-key", f"`{name}` does not say `{key}`. It is a {FORM}.")
         number = as_number(entry)
@@ -41,11 +45,23 @@ def read_design(value, name: str) -> tuple[Layout, list[Message]] | Message:
     return Layout(**sizes, nodes=ranks), [*notes, *said]
 
 
+def _key(key):
+    name = str(key).strip().lower().replace("-", "_")
+    return LETTERS.get(name, name)
+
+
+def _row(ranks):
+    """A node's ranks written as one text are a list as well."""
+    return ranks.replace(",", " ").split() if isinstance(ranks, str) and " " in ranks.strip() else ranks
+
+
 def _read_nodes(value, gpus):
     if value is None or value == "...":
         return None, [Message("nodes-taken", "`nodes` is not there: the ranks are taken in order, node by node.", good=True)]
     if isinstance(value, dict):
         value = [value[key] for key in sorted(value, key=str)]
+    if isinstance(value, list):
+        value = [_row(ranks) for ranks in value if ranks != []]
     if isinstance(value, list) and value and not any(isinstance(ranks, list) for ranks in value):
         value = [value]
     wanted = "`nodes` lists the ranks of each node, such as [[0, 1], [2, 3]]"

@@ -16,6 +16,8 @@ MESSAGES = (
          {"micro": lambda z: 1}),
     Idea("forgot-dp", "this counts the micro-batches of all replicas. A GPU handles those of its own replica: the global batch "
          "is shared out over dp.", {"micro": lambda z: z.m * z.d}),
+    Idea("counts-the-bubble", "this sends in the bubble too. Only the m micro-batches send.",
+         {"micro": lambda z: z.m + z.p - 1}),
     Idea("one-sample", "a micro-batch has `micro_batch_size` samples; this counts one.", {"tensor": lambda z: z.s * z.h}),
     Idea("sharded-tensor", "this shares the tensor out over the TP ranks. Here each of them sends it whole.",
          {"tensor": lambda z: z.b * z.s * z.h / z.t}),
@@ -47,6 +49,8 @@ TP = Question(
              "nothing.", {"ring": lambda z: 1}),
         Idea("no-ring", "this is what all GPUs of the group send together, or one that sends everything to each of the others. "
              "Count what one GPU sends in a ring.", {"ring": lambda z: z.t - 1}),
+        Idea("size-not-sent", "this counts the tensor once for each all-reduce. A ring sends each part on t-1 times to add up, "
+             "and again to hand out.", {"around": lambda z: 1, "ring": lambda z: 1}),
         Idea("per-layer", "this is for one layer. A GPU has all layers of its stage.", {"layers": lambda z: 1}),
         Idea("all-layers", "this counts all layers of the model. A GPU has those of its stage.", {"layers": lambda z: z.L}),
         Idea("one-chunk", "this counts the layers of one chunk. A GPU has all chunks of its stage.",
@@ -113,6 +117,8 @@ DP = Question(
              "nothing.", {"ring": lambda z: 1}),
         Idea("no-ring", "this is what all replicas send together, or one that sends everything to each of the others. Count "
              "what one GPU sends in a ring.", {"ring": lambda z: z.d - 1}),
+        Idea("size-not-sent", "this is the size of the gradients. A ring sends each part on d-1 times to add up, and again to "
+             "hand out.", {"around": lambda z: 1, "ring": lambda z: 1}),
         Idea("each-micro-batch", "a replica adds its gradients up over the micro-batches first: they travel once a step.",
              {"around": lambda z: 2 * z.m}),
         *wrong_parameters("gradients"), *UNIT),

@@ -38,7 +38,7 @@ def step_parts(layout: Layout, model: Model, cluster: Cluster, recompute: str = 
                distributed_optimizer: bool = False, assumptions: Assumptions = OURS) -> dict[str, float]:
     """Seconds of a step by what they are spent on; their sum is (m + (p-1)/v)(compute + TP + p2p) + DP (Narayanan 2.2).
 
-    compute, TP and p2p are one micro-batch's on one stage; p2p is 2 v tensors, sent one after the other.
+    compute, TP and p2p are one micro-batch's on one stage; p2p is 2 v tensors, one after the other, whatever p is.
     """
     p, v, m = layout.pp, layout.chunks, layout.micro_batches(model)
     compute = _compute(layout, model, cluster, recompute, assumptions)

@@ -38,7 +38,7 @@ def layer_activation_bytes(layout: Layout, model: Model, recompute: str = "selec
 def chunks_in_flight(p: int, m: int, v: int = 1) -> int:
     """Chunks that the first rank holds at the worst moment: its warm-up forwards and the one that follows them.
 
-    1F1B min(m, p), Megatron's interleaved order min(m v, 2(p-1) + (v-1)p + 1) (Narayanan et al. 2021, sections 2.2.1 and 2.2.2).
+    1F1B min(m, p) (Narayanan et al. 2021, section 2.2.1), Megatron-core's interleaved order min(m v, 2(p-1) + (v-1)p + 1).
     """
     return min(m, p) if v == 1 else min(m * v, 2 * (p - 1) + (v - 1) * p + 1)
 

@@ -36,8 +36,8 @@ class Layout:
                 raise ValueError(f"nodes names rank {wrong!r}: ranks are whole numbers from 0 on")
 
     def __str__(self):
-        chunks = f", {self.chunks} chunks" if self.chunks > 1 else ""
-        return f"tp{self.tp} pp{self.pp} dp{self.dp}, micro-batches of {self.micro_batch_size}{chunks}"
+        chunks = f", v {self.chunks}" if self.chunks > 1 else ""
+        return f"tp{self.tp} pp{self.pp} dp{self.dp}, b {self.micro_batch_size}{chunks}"
 
     @property
     def gpus(self) -> int:

@@ -18,7 +18,7 @@ from course.view import View, paragraphs, table, together
 REASONS = {"heads": "Left out, because the heads cannot be shared out", "layers": "Left out, because the layers cannot be cut so",
            "batch": "Left out, because the global batch is too small for so many replicas",
            "memory": "Left out, because it does not fit"}
-SHORT = {INSIDE: "inside", ACROSS: "across", None: "-"}
+SHORT = {INSIDE: "inside", ACROSS: "across", None: ""}
 MODEL_SIZES = [field.name for field in fields(Model)]
 
 
@@ -90,12 +90,17 @@ def _ranked(card, mine, title, max_chunks=MAX_CHUNKS):
     if own and own.step_seconds and not any(_alike(own, one) for one in best):
         best = sorted([*best, own], key=lambda one: one.step_seconds)
     names = [f"{one.layout}{' (yours)' * bool(own and _alike(own, one))}" for one in best]
-    rows = [[name, gb(one.state_bytes), gb(one.activation_bytes), *(f"{gb(one.sent[axis])} {SHORT[one.links[axis]]}"
-                                                                    if one.links[axis] else "-" for axis in AXES),
-             f"{one.step_seconds:.3f} s", f"{one.step_seconds / fastest:.3f}"] for name, one in zip(names, best, strict=True)]
-    heads = ["layout", "state", "activations", "TP sends", "PP sends", "DP sends", "step", "times the fastest"]
+    rows = [[name, _number(one.state_bytes), _number(one.activation_bytes),
+             *(f"{_number(one.sent[axis])} {SHORT[one.links[axis]]}" for axis in AXES),
+             f"{one.step_seconds:.3f}", f"{one.step_seconds / fastest:.3f}"] for name, one in zip(names, best, strict=True)]
+    heads = ["layout", "state, GB", "activations, GB", *(f"{axis.upper()} sends, GB" for axis in AXES), "step, s",
+             "over the fastest"]
     return together(split(*best, title=title, limit=WITHIN * fastest, names=names), table(heads, rows),
                     paragraphs(*_left_out(card, shapes)))
+
+
+def _number(size):
+    return gb(size).removesuffix(" GB")
 
 
 def _alike(one, other):

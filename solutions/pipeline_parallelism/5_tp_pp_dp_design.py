@@ -2,7 +2,7 @@
 # # Designing a layout: TP, PP and DP
 #
 # **Pipeline parallelism** (流水线并行, PP) is one of three ways to share the training of a model among GPUs, and they are used
-# together. In this notebook you find what each of them costs, and then choose a layout for three machines. No right layout is
+# together. In this notebook you find what each of them costs, and then choose a layout for three machines. No layout is
 # right everywhere: on one of the machines PP should not be used at all.
 #
 # - **Tensor parallelism** (张量并行, TP) cuts each layer: every GPU has a share of its matrices. The outputs of a layer have
@@ -60,9 +60,9 @@ reveal("tp-over-pp")
 #    GPU. How many layers a stage has does not matter.
 # 5. **DP**: one all-reduce of all gradients, 4 bytes each, because they are added up in fp32.
 #
-# A send counts once, at its sender. **"TP communicates less than PP, since it only exchanges results inside a layer"** is the
-# tempting wrong idea. TP sends 8 b s h (t-1)/t elements for each *layer*, PP one b s h for each *boundary* and direction, and a
-# stage has many layers.
+# A send counts once, at its sender. **"TP communicates less than PP, since it only exchanges results inside a layer"** is
+# the tempting wrong idea. TP adds up in every *layer*, four times; PP hands over at every *boundary*, once in each direction,
+# and between two boundaries lie many layers.
 #
 # ## Half of one: 4 GPUs
 #
@@ -277,7 +277,7 @@ reveal("longest-of-two")
 
 # %% [markdown]
 # PP sends nearly nothing and still has a longer step: its price is the bubble. TP and DP have no bubble: their price is what
-# they send. Which is cheaper depends on m, on the links, and on the model. (The `C` part is the same everywhere: the same
+# they send. Which is cheaper depends on m, on the links, and on the model. (Compute is the same everywhere: the same
 # operations, shared out evenly.)
 #
 # ## Where the ranks sit
