@@ -80,7 +80,8 @@ def _encode(value, counter, depth):
     if isinstance(value, str):
         return _text(value)
     if _is_numpy(value, "generic") and not isinstance(value, float):
-        return _encode(value.item(), counter, depth)
+        plain = value.item()  # of a longdouble it is one again
+        return _encode(float(value) if type(plain) is type(value) else plain, counter, depth)
     if isinstance(value, Real | Decimal):
         return _number(value)
     if isinstance(value, Mapping):

@@ -7,14 +7,18 @@ from course.checks import (
     best_micro_batch_size,
     bubble_fraction,
     bubble_uses,
+    chunk_costs,
     gpipe_diagram,
+    interleaved_order,
     layout_design,
     layout_memory,
     layout_volumes,
+    megatron_flags,
     one_f_one_b,
     one_f_one_b_claims,
     phases,
     spot_the_error,
+    virtual_stages,
 )
 from course.checks.outcome import Message, Outcome
 from course.timeline import Timeline
@@ -58,7 +62,7 @@ class Verdict:
         return repr(float(self.points))
 
 
-_GPIPE, _1F1B, _BUBBLE = "1_gpipe_diagram", "2_1f1b_phases", "3_bubble_fraction"
+_GPIPE, _1F1B, _BUBBLE, _VIRTUAL = "1_gpipe_diagram", "2_1f1b_phases", "3_bubble_fraction", "4_virtual_stages"
 _LAYOUT = "5_tp_pp_dp_design"
 
 EXERCISES: dict[str, Exercise] = {exercise.grade_id: exercise for exercise in (
@@ -149,6 +153,46 @@ EXERCISES: dict[str, Exercise] = {exercise.grade_id: exercise for exercise in (
         "Each replica does global_batch / dp samples, so m is global_batch / (b dp). `min(times, key=...)` with a function that "
         "gives (m + p - 1) * times[b] returns the b.",
     ), best_micro_batch_size.check_limits),
+    Exercise("ex4-layers", _VIRTUAL, "The layers of a chunk", ("layers_of",), 3, (
+        "Cut the layers into p v equal pieces first, stage 0 with the first layers. Then deal the stages out to the ranks like "
+        "cards: stage 0 to rank 0, stage 1 to rank 1, and so on.",
+        "After the last rank the dealing starts again at rank 0, with chunk 1. So how many stages come before the first stage of "
+        "chunk c, and how many more before that of rank r?",
+        "`stage = chunk * p + rank`, and `k = num_layers // (p * v)` layers a stage. The list goes from layer `stage * k` up to "
+        "the first layer of the next stage.",
+    ), virtual_stages.check_layers),
+    Exercise("ex4-flags", _VIRTUAL, "What the flags say", ("decode", "lesson_run"), 4, (
+        "Two divisions one after the other: all layers over the p ranks, then the layers of a rank into chunks. And samples: who "
+        "shares the global batch, and who only shares the model?",
+        "Each of the two divisions may leave a rest: that is where Megatron refuses. And what is left of interleaving where a "
+        "rank has a single chunk? For the run: processes = TP x PP x DP.",
+        "`per_rank = num_layers // p`, `v = per_rank // layers_per_virtual_stage`; ValueError where `%` of either division is "
+        "not 0; None where v is 1. For the run: m = 128 / (2 x DP).",
+    ), megatron_flags.check_flags),
+    Exercise("ex4-order", _VIRTUAL, "Interleaved 1F1B", ("interleaved_1f1b",), 5, (
+        "Write the list of all m v forwards of the rank first, then that of all its backwards; then merge them as 1F1B does: "
+        "warm-up forwards, pairs of one forward and one backward, the backwards that are left.",
+        "Forwards: for each group of p micro-batches, for each chunk, for each micro-batch of the group. Backwards: the same "
+        "with the chunks from the last to the first. Before rank p-1 can run its first pair, a group has to pass every chunk but "
+        "the last.",
+        "Warm-up: min(m v, (p-rank-1) + (v-1) p) forwards are enough; Megatron takes 2 (p-rank-1) + (v-1) p, and p-rank-1 when "
+        "v is 1. The token of chunk c is `f\"{c * p + rank}F{micro_batch}\"`.",
+    ), interleaved_order.check_order),
+    Exercise("ex4-cost", _VIRTUAL, "What it gains and what it costs",
+             ("bubble_interleaved", "boundary_messages", "activation_factor"), 4, (
+        "Count in slots of one chunk. A rank runs v m forwards and as many backwards; and p v stages in a row have how many "
+        "boundaries?",
+        "A rank waits for p-1 forwards and p-1 backwards of one chunk each. At every boundary m activations go forward and m "
+        "gradients come back. Rank 0 holds its warm-up and one more.",
+        "Idle: 2 (p-1) of 2 (v m + p-1) slots. Messages: 2 m times the boundaries. Rank 0 holds 2 (p-1) + (v-1) p + 1 chunks, "
+        "each 1/v of a stage; 1F1B holds p micro-batches.",
+    ), chunk_costs.check_cost),
+    Exercise("ex4-explain", _VIRTUAL, "Explain virtual stages", (), 4, (
+        "Four sentences can do: what is a rank and what is a stage, what the flag says, where the idle time goes, who pays.",
+        "Use numbers of your own from above: of the lesson's command, and of the two runs.",
+        "Idle time: how long is one wait, and how many of them are there? The price: look at messages and memory in the table of "
+        "your two runs.",
+    )),
     Exercise("ex5-volumes", _LAYOUT, "What each axis sends", ("tp_bytes", "pp_bytes", "dp_bytes"), 5, (
         "Ask three things of each axis: what is sent, how often in a step, and what part of it one GPU sends.",
         "TP: in every layer of the stage, for every micro-batch. PP: only at the borders of a chunk, for every micro-batch. "

@@ -4,7 +4,15 @@ from dataclasses import dataclass
 
 from course.checks.outcome import as_number
 from course.checks.room import first_over
-from course.formulas import bubble_fraction, micro_batches_needed, peak_in_flight, total_slots
+from course.formulas import (
+    boundary_messages,
+    bubble_fraction,
+    chunks_of_flag,
+    layers_of_chunk,
+    micro_batches_needed,
+    peak_in_flight,
+    total_slots,
+)
 from course.layout.cards import CARDS, PAIR
 from course.layout.cluster import ACROSS
 from course.layout.evaluation import evaluate
@@ -90,6 +98,17 @@ PREDICTIONS = {
     "late-messages": Prediction("Slots of the step when each message is 2 slots on its way"),
     "long-messages": Prediction("Slots of the step when each message takes its link for 2 slots"),
     "best-number": Prediction("Micro-batches of the shortest step, of 32 samples"),
+    "rank-of-layer-9": Prediction("Layer 9 of 16 is on rank", actual=next(
+        rank for rank in range(4) for chunk in range(2) if 9 in layers_of_chunk(16, 4, 2, rank, chunk))),
+    "work-of-the-last-stage": Prediction("Work of the last stage, against one in the middle", ("more", "less", "same"),
+                                         actual="more"),
+    "chunks-of-six-layers": Prediction("Chunks of a rank", actual=chunks_of_flag(12, 2, 3)),
+    "slots-with-chunks": Prediction("Slots of the step with 2 chunks a rank", actual=total_slots(2, 4, v=2)),
+    "bubble-with-chunks": Prediction("Bubble fraction with 2 chunks a rank", share=True, actual=bubble_fraction(4, 8, 2)),
+    "messages-with-chunks": Prediction("Messages of the step with 2 chunks a rank", actual=boundary_messages(4, 8, 2)),
+    "memory-with-chunks": Prediction("Activations on rank 0 in Megatron's order, against 1F1B", ("more", "less", "same"),
+                                     actual="more"),
+    "heavy-with-chunks": Prediction("Slots of the step with the slow layers on 2 ranks"),
     "who-sends-more": Prediction("Sends more in a step", ("tp", "pp", "same"), actual="tp"),
     "tp-over-pp": Prediction("TP's bytes over PP's on 2 GPUs", actual=round(
         tp_bytes(Layout(2, 1, 1, 1), PAIR.model) / pp_bytes(Layout(1, 2, 1, 1), PAIR.model))),

@@ -45,7 +45,7 @@ class Layout:
     ((n * n for n in range(3)), [0, 1, 4]), ({"a": (1,)}, {"a": [1]}), ({(1, 2): 3, 4: 5}, {(1, 2): 3, 4: 5}),
     (types.MappingProxyType({"a": 1}), {"a": 1}), (Layout(2, 4), {"tp": 2, "pp": 4}), (Lying(7), 7),
     (numpy.int8(3), 3), (numpy.float32(0.5), 0.5), (numpy.float64(0.5), 0.5), (numpy.bool_(True), True),
-    (numpy.str_("x"), "x"), (numpy.arange(4).reshape(2, 2), [[0, 1], [2, 3]]),
+    (numpy.longdouble(0.5), 0.5), (numpy.str_("x"), "x"), (numpy.arange(4).reshape(2, 2), [[0, 1], [2, 3]]),
     (pandas.DataFrame({"a": [1, 2], "b": ["x", "y"]}), [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]),
     (pandas.Series([1, 2]), [1, 2]), (collections.deque("ab"), ["a", "b"]), ({"a": 1}.items(), [["a", 1]]),
 ])

@@ -11,6 +11,7 @@ from course import Costs, Schedule, Timeline, simulate, violations
 from course.figures import Figure, save, stack, standalone, timeline_figure
 from course.figures.__main__ import main, overview
 from course.figures.looks import FAULT, LOOKS
+from course.figures.timeline import TOO_NARROW
 from course.schedules import SCHEDULES, gpipe, interleaved_1f1b, one_f_one_b
 
 SPLIT = Schedule.from_csv("0F0,0F1,0I0,0W0,0I1,0W1\n1F0,1I0,1F1,1I1,1W0,1W1")
@@ -128,6 +129,23 @@ def test_tokens_where_they_fit_else_micro_batches_else_nothing():
     assert "23" in dense and "F23" not in dense
     labels = re.findall(r'paint-order.*?</g>', timeline_figure(simulate(gpipe(8, 64))).svg)
     assert labels == []
+
+
+def test_boxes_too_narrow_for_hatches_are_drawn_plain_and_the_picture_says_so():
+    narrow, wide = (timeline_figure(simulate(interleaved_1f1b(16, 64, chunks))) for chunks in (4, 1))
+    for figure, said in ((narrow, True), (wide, False)):
+        assert (TOO_NARROW in words(figure)) == said
+        assert figure.svg.count('stroke-opacity="0.26"') == (1 if said else 2)  # hatches, in the legend and in the plot
+    assert boxes(wide, "F") == 16 * 64
+    drawn = [path.get("d").count("v25.0") for path in ElementTree.fromstring(narrow.svg).iter("path")
+             if not path.get("stroke") and path.get("fill") != "none"]
+    assert sum(drawn) == 2 * 16 * 64 * 4
+    assert len(narrow.svg) < 400_000
+
+
+def test_the_grid_may_be_left_out_of_the_text():
+    figure = timeline_figure(simulate(gpipe(4, 4)), "GPipe", grid=False)
+    assert figure.text == "GPipe\n14 slots; bubble 3/7 = 42.9%; most micro-batches held, per stage: 4 4 4 4"
 
 
 def test_faults_have_an_outline_and_a_sign_and_what_is_missing_is_listed():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from course.layout import Cluster, Layout, Model, evaluate, search
 from course.layout.cards import CARDS
 from course.layout.cost import PARTS
-from course.layout.memory import chunks_in_flight
+from course.layout.memory import activation_bytes
 from course.schedules import interleaved_1f1b, one_f_one_b
 from course.simulation import simulate
 
@@ -123,11 +123,14 @@ def test_the_parts_add_up():
 
 @pytest.mark.parametrize("p", [2, 3, 4])
 @pytest.mark.parametrize("groups", [1, 2, 5])
-def test_what_is_in_flight_is_what_the_schedules_hold(p, groups):
+def test_activations_are_what_the_schedules_hold(p, groups):
     m = p * groups
-    assert chunks_in_flight(p, m) == simulate(one_f_one_b(p, m)).peak_activations[0]
-    for v in (2, 3):
-        assert chunks_in_flight(p, m, v) == simulate(interleaved_1f1b(p, m, v)).peak_activations[0]
+    model = Model(12, 1024, 16, 2048, 51200, m)
+    one = activation_bytes(Layout(1, 1, 1, 1), model) / 12  # of one layer
+    assert activation_bytes(Layout(1, p, 1, 1), model) == 12 / p * one * simulate(one_f_one_b(p, m)).peak_activations[0]
+    for v in (v for v in (2, 3) if 12 % (p * v) == 0):
+        held = simulate(interleaved_1f1b(p, m, v)).peak_activations[0]
+        assert activation_bytes(Layout(1, p, 1, 1, v), model) == 12 / (p * v) * one * held
 
 
 def everything(model, cluster, max_chunks):

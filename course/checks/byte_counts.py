@@ -10,7 +10,7 @@ from typing import NamedTuple
 from course.answers import Record
 from course.checks.functions import Slip, ask, first_wrong, no_reply, slip_of
 from course.checks.outcome import Message, Step, as_number, show_value
-from course.layout.memory import chunks_in_flight
+from course.formulas import peak_chunks
 from course.layout.model import Model
 from course.layout.placement import Layout
 
@@ -38,7 +38,7 @@ class Letters:
     @property
     def held(self) -> int:
         """Chunks in flight on the first rank."""
-        return chunks_in_flight(self.p, self.m, self.v)
+        return peak_chunks(self.p, self.m, self.v, rank=0)
 
 
 Pieces = Mapping[str, Callable[[Letters], float]]

@@ -2,14 +2,44 @@
 
 from html import escape
 from statistics import quantiles
+from typing import NamedTuple
 
 from course.figures.layout import BAR, LEAST_CELL
 from course.figures.looks import CHUNK, FAULT, HATCH, IDLE, LOOKS, OUTLINE
 from course.figures.svg import box, path, text
 from course.figures.words import at, place
+from course.timeline import Span
 
 FEW_BOXES = 600  # up to here each box has a tooltip, which costs an element
 LEAST_BOX = 0.6  # what is too short to see is still there
+LEAST_HATCHED = 2.5  # narrower boxes would be all outline, and show no hatch
+
+
+class Box(NamedTuple):
+    """One operation in the picture: its span, its chunk, its left and upper edge, its width."""
+
+    span: Span
+    chunk: int
+    x: float
+    y: float
+    width: float
+
+
+def placed(timeline, layout) -> list[Box]:
+    """The boxes of all operations."""
+    chunk_of, left, per_unit, boxes = chunks_of(timeline.schedule), layout.left, layout.per_unit, []
+    for span in timeline.spans:
+        operation, rank, start, end = span
+        start = float(start)
+        width = max(LEAST_BOX, (float(end) - start) * per_unit)
+        boxes.append(Box(span, chunk_of.get(operation.stage, 0), left + start * per_unit, layout.y(rank), width))
+    return boxes
+
+
+def narrow(boxes) -> float:
+    """The width that all but the narrowest tenth of the boxes have."""
+    widths = [box.width for box in boxes]
+    return quantiles(widths, n=10)[0] if len(widths) > 1 else sum(widths)
 
 
 def idle_cells(timeline, layout, slot) -> str:
@@ -22,28 +52,26 @@ def idle_cells(timeline, layout, slot) -> str:
     return path("".join(shape), **IDLE)
 
 
-def boxes(timeline, layout) -> str:
+def shows_hatches(boxes) -> bool:
+    """Whether the boxes are wide enough for outlines, hatches and the lines of chunks."""
+    return not boxes or narrow(boxes) >= LEAST_HATCHED
+
+
+def shapes(boxes, chunks) -> str:
     """One path for each kind and chunk, and one for its hatch: few elements however many boxes."""
-    schedule, shapes, hatches, bars = timeline.schedule, {}, {}, []
-    chunk_of = chunks_of(schedule)
-    for operation, rank, start, end in timeline.spans:
-        x, y, kind = layout.x(start), layout.y(rank), operation.kind
-        width = _width(layout, start, end)
-        chunk = chunk_of.get(operation.stage, 0)
-        shapes.setdefault((kind, chunk), []).append(box(x, y, width, BAR))
-        look = LOOKS[kind]
-        if look.hatch:
-            hatches.setdefault(kind, []).append(look.hatch(x, y, width, BAR, look.step))
-        if chunk:
+    fills, hatches, bars = {}, {}, []
+    fine = shows_hatches(boxes)
+    for (operation, *_), chunk, x, y, width in boxes:
+        look = LOOKS[operation.kind]
+        fills.setdefault((operation.kind, chunk), []).append(box(x, y, width, BAR))
+        if look.hatch and fine:
+            hatches.setdefault(operation.kind, []).append(look.hatch(x, y, width, BAR, look.step))
+        if chunk and fine:
             bars.append(chunk_bars(x, y, width, chunk))
-    drawn = [path("".join(d), fill=LOOKS[kind].tint(chunk, schedule.chunks), **OUTLINE)
-             for (kind, chunk), d in sorted(shapes.items())]
+    outline = OUTLINE if fine else {}
+    drawn = [path("".join(d), fill=LOOKS[kind].tint(chunk, chunks), **outline) for (kind, chunk), d in sorted(fills.items())]
     drawn += [path("".join(d), **HATCH) for _, d in sorted(hatches.items())]
     return "".join(drawn) + path("".join(bars), **CHUNK)
-
-
-def _width(layout, start, end):
-    return max(LEAST_BOX, float(end - start) * layout.per_unit)
 
 
 def chunks_of(schedule) -> dict[int, int]:
@@ -60,28 +88,25 @@ def chunk_bars(x, y, width, chunk) -> str:
     return "".join(f"M{x:.1f} {y + 2 + 2.2 * bar:.1f}h{width:.1f}" for bar in range(chunk))
 
 
-def labels(timeline, layout) -> str:
+def labels(timeline, boxes) -> str:
     """Tokens where they fit, else micro-batches, else nothing: one form and one size for the whole figure."""
-    spans, schedule = timeline.spans, timeline.schedule
-    if not spans:
+    schedule, room = timeline.schedule, narrow(boxes)
+    numbers = [str(box.span.operation.micro_batch) for box in boxes]
+    if not boxes or _width_of_text(max(numbers, key=len), 9) > room:
         return ""
-    widths = [float(span.end - span.start) * layout.per_unit for span in spans]
-    narrow = quantiles(widths, n=10)[0] if len(widths) > 1 else widths[0]
-    tokens = [schedule.label(span.operation) for span in spans]
-    numbers = [str(span.operation.micro_batch) for span in spans]
+    tokens = [schedule.label(box.span.operation) for box in boxes]
     fitting = [(forms, font) for forms, font in ((tokens, 12), (numbers, 12), (numbers, 10), (numbers, 9))
-               if _width_of_text(max(forms, key=len), font) <= narrow]
+               if _width_of_text(max(forms, key=len), font) <= room]
     if not fitting:
         return ""
     forms, font = fitting[0]
-    chunk_of, groups = chunks_of(schedule), {}
-    for span, width, form in zip(spans, widths, forms, strict=True):
+    groups = {}
+    for (span, chunk, x, y, width), form in zip(boxes, forms, strict=True):
         if _width_of_text(form, font) <= width:
-            look, chunk = LOOKS[span.operation.kind], chunk_of.get(span.operation.stage, 0)
+            look = LOOKS[span.operation.kind]
             # on a hatch a label needs a rim in the colour of its box
             rim = look.tint(chunk, schedule.chunks) if look.hatch else "none"
-            middle, line = layout.x(span.start) + width / 2, layout.y(span.rank) + (18 if chunk else 17)
-            groups.setdefault(rim, []).append(text(middle, line, form))
+            groups.setdefault(rim, []).append(text(x + width / 2, y + (18 if chunk else 17), form))
     return "".join(f'<g fill="#000" stroke="{rim}" stroke-width="3" paint-order="stroke" text-anchor="middle" '
                    f'font-size="{font}">{"".join(group)}</g>' for rim, group in sorted(groups.items()))
 
@@ -90,17 +115,16 @@ def _width_of_text(form, font):
     return 0.6 * font * len(form)
 
 
-def tooltips(timeline, layout, unit) -> str:
+def tooltips(timeline, boxes, unit) -> str:
     """An unseen box over each operation that says what it is, where there are few."""
-    if len(timeline.spans) >= FEW_BOXES:
+    if len(boxes) >= FEW_BOXES:
         return ""
     schedule, found = timeline.schedule, []
-    for operation, rank, start, end in timeline.spans:
+    for (operation, rank, start, end), _, x, y, width in boxes:
         home = place(timeline, rank) + ("" if schedule.rank_is_stage else f", stage {operation.stage}")
         words = (f"{schedule.label(operation)}: {LOOKS[operation.kind].name} of micro-batch "
                  f"{operation.micro_batch} on {home}, starts at {at(start, unit)}, ends at {at(end, unit)}")
-        shape = box(layout.x(start), layout.y(rank), _width(layout, start, end), BAR)
-        found.append(f'<path d="{shape}"><title>{escape(words)}</title></path>')
+        found.append(f'<path d="{box(x, y, width, BAR)}"><title>{escape(words)}</title></path>')
     return f'<g fill="none" pointer-events="all">{"".join(found)}</g>'
 
 

@@ -34,15 +34,16 @@ class Layout:
 
 
 def left_of(name: str) -> float:
-    """The left edge of time 0, behind the names of the rows; `name` is the longest."""
-    return 18 + 6.4 * len(name)
+    """The left edge of time 0, behind the names of the rows; `name` is the longest. Stages and ranks share one axis."""
+    return 18 + 6.4 * max(len("stage 0"), len(name))
 
 
 def slot_of(timeline: Timeline):
     """The longest slot that all times are whole numbers of; None for floats, which come in no slots."""
-    times = {time for rows in (timeline.starts, timeline.ends) for row in rows for time in row}
+    times = [time for rows in (timeline.starts, timeline.ends) for row in rows for time in row]
     if not all(isinstance(time, (int, Fraction)) for time in times):
         return None
-    scale = math.lcm(*(time.denominator for time in times))
-    slot = math.gcd(*(int(time * scale) for time in times)) or 1
+    parts = {(time.numerator, time.denominator) for time in times}
+    scale = math.lcm(*{below for _, below in parts})
+    slot = math.gcd(*(above * (scale // below) for above, below in parts)) or 1
     return slot if scale == 1 else Fraction(slot, scale)

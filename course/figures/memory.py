@@ -81,11 +81,14 @@ def _columns(end, time_unit):
 
 def _bars(row, top, end, columns):
     """The highest level in each of the columns that the time is cut into, as a bar; the lowest bar is for all above 0."""
-    bars = []
+    bars, following, level = [], 0, 0
     for column in range(columns):
         begin, stop = column * end / columns, (column + 1) * end / columns
-        before = [level for time, level in row if time <= begin]
-        inside = [level for time, level in row if begin < time < stop]
-        highest = max([*before[-1:], *inside], default=0)
+        while following < len(row) and row[following][0] <= begin:
+            level, following = row[following][1], following + 1
+        highest = level
+        while following < len(row) and row[following][0] < stop:
+            level, following = row[following][1], following + 1
+            highest = max(highest, level)
         bars.append(BARS[math.ceil(float(highest) * (len(BARS) - 1) / float(top) - 1e-9)])
     return "".join(bars)

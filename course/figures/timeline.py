@@ -1,6 +1,6 @@
 """A timeline as a picture: a row a rank, a box an operation, time to the right."""
 
-from course.figures.boxes import boxes, faults, idle_cells, labels, tooltips
+from course.figures.boxes import faults, idle_cells, labels, placed, shapes, shows_hatches, tooltips
 from course.figures.figure import Figure
 from course.figures.frame import axis, heading, row_names
 from course.figures.layout import RIGHT, WIDTH, Layout, left_of, slot_of
@@ -10,16 +10,17 @@ from course.timeline import Timeline
 
 LINE = 17
 MOST_MISSING = 6
+TOO_NARROW = "The boxes are too narrow here for outlines, hatches and labels."
 
 
 def timeline_figure(timeline: Timeline, title: str = "", marks=(), unit: str = "slot", scale=None, slot=None,
-                    summary: bool = True) -> Figure:
+                    summary: bool = True, grid: bool = True) -> Figure:
     """Draw a timeline: drawn by hand, simulated or measured.
 
     `marks` are Violations or pairs (rank, index in that rank's order): they get an outline and a sign, and what
     is missing is listed. `unit` names the unit of time. Figures with one `scale`, the time at the right edge, share
     one axis. `slot` is the time of one cell of the text form. `summary=False` leaves makespan, bubble and peaks for
-    the learner to find.
+    the learner to find. `grid=False` leaves the grid out of the text form, for a picture that changes as one looks at it.
     """
     marks = read_marks(timeline, marks, unit)
     rows = len(timeline.schedule.ranks)
@@ -27,21 +28,22 @@ def timeline_figure(timeline: Timeline, title: str = "", marks=(), unit: str = "
     span = max(float(timeline.makespan), float(scale or 0)) or 1.0
     head, top = heading(timeline, title)
     layout = Layout(top, left, (WIDTH - RIGHT - left) / span, rows)
-    cell = slot_of(timeline)
+    cell, boxes = slot_of(timeline), placed(timeline, layout)
     body = [head, row_names(timeline, layout), idle_cells(timeline, layout, cell),
-            boxes(timeline, layout), labels(timeline, layout), tooltips(timeline, layout, unit),
+            shapes(boxes, timeline.schedule.chunks), labels(timeline, boxes), tooltips(timeline, boxes, unit),
             axis(timeline.makespan, layout, span, unit), faults(timeline, layout, marks)]
-    notes = _notes(timeline, marks, unit, summary)
+    notes = _notes(timeline, marks, unit, summary, shows_hatches(boxes))
     body += [text(8, layout.bottom + 40 + LINE * line, words, font_weight=weight)
              for line, (words, weight) in enumerate(notes)]
-    said = text_form(timeline, title, marks, unit, slot or cell, summary)
+    said = text_form(timeline, title, marks, unit, slot or cell, summary, grid)
     label = f"{title or 'Timeline'}, {rows} rows"
     return Figure(document(WIDTH, layout.bottom + 28 + LINE * len(notes), "".join(body), label, said), said)
 
 
-def _notes(timeline, marks, unit, summary):
-    """The lines under the axis, each with its weight: what is missing, then the summary."""
+def _notes(timeline, marks, unit, summary, hatched):
+    """The lines under the axis, each with its weight: what is missing, what is too small to see, then the summary."""
     missing = [f"! {mark.message}" for mark in marks if mark.position is None]
     if len(missing) > MOST_MISSING:
         missing[MOST_MISSING - 1:] = [f"! and {len(missing) - MOST_MISSING + 1} more that are missing"]
-    return [(line, "bold") for line in missing] + [(summary_line(timeline, unit), "normal")] * summary
+    small = [] if hatched else [TOO_NARROW]
+    return [(line, "bold") for line in missing] + [(line, "normal") for line in small + [summary_line(timeline, unit)] * summary]

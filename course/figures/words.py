@@ -74,10 +74,10 @@ def summary_line(timeline: Timeline, unit="slot") -> str:
             f"most {held} held, per {where}: {listed}")
 
 
-def text_form(timeline: Timeline, title, marks, unit, slot, summary) -> str:
+def text_form(timeline: Timeline, title, marks, unit, slot, summary, with_grid) -> str:
     """Title, grid, faults and summary: the figure for whoever reads text."""
     lines = [title] if title else []
-    lines.append(grid(timeline, slot))
+    lines += [grid(timeline, slot)] if with_grid else []
     lines += [f"! {mark.message}" for mark in marks]
     if summary:
         lines.append(summary_line(timeline, unit))

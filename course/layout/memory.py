@@ -1,5 +1,6 @@
 """What lies in the memory of the fullest GPU, one of the first stage: parameters and optimizer, and activations."""
 
+from course.formulas import peak_chunks
 from course.layout.model import Model, known_recompute
 from course.layout.placement import Layout
 
@@ -35,20 +36,12 @@ def layer_activation_bytes(layout: Layout, model: Model, recompute: str = "selec
     return s * layout.micro_batch_size * h * each
 
 
-def chunks_in_flight(p: int, m: int, v: int = 1) -> int:
-    """Chunks that the first rank holds at the worst moment: its warm-up forwards and the one that follows them.
-
-    1F1B min(m, p) (Narayanan et al. 2021, section 2.2.1), Megatron-core's interleaved order min(m v, 2(p-1) + (v-1)p + 1).
-    """
-    return min(m, p) if v == 1 else min(m * v, 2 * (p - 1) + (v - 1) * p + 1)
-
-
 def activation_bytes(layout: Layout, model: Model, recompute: str = "selective", sequence_parallel: bool = True) -> float:
     """Bytes of stored activations on one GPU of the first stage at the worst moment (Korthikanti et al. 2022, section 4.2.3).
 
     A chunk has L/(p v) layers: with m >= p and v = 1 that is L layers' worth of one micro-batch, whatever p is; interleaved, with
     m large enough, 1 + (p-1)/(p v) times as much.
     """
-    held = chunks_in_flight(layout.pp, layout.micro_batches(model), layout.chunks)
+    held = peak_chunks(layout.pp, layout.micro_batches(model), layout.chunks, rank=0)
     each = layer_activation_bytes(layout, model, recompute, sequence_parallel)
     return each * model.layers / (layout.pp * layout.chunks) * held

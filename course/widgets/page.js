@@ -11,18 +11,6 @@ const KEYS = [
   ["Ctrl+Z, Ctrl+Y", "undo, redo"], ["Tab", "on to the buttons"],
 ];
 
-// Elements that can have the focus keep Jupyter's shortcuts away from their keys.
-function make(name, attributes = {}, ...children) {
-  const element = document.createElement(name);
-  if (["button", "input", "summary", "td"].includes(name)) element.dataset.lmSuppressShortcuts = "true";
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-    else element.setAttribute(key, value);
-  }
-  element.append(...children);
-  return element;
-}
-
 const button = (words, press, more = {}) => make("button", {type: "button", onclick: press, ...more}, words);
 
 function palette(choose) {

@@ -1,0 +1,106 @@
+"""Notebook 4: what interleaving gains and what it costs, as formulas."""
+
+from fractions import Fraction
+
+from course.checks.functions import Slip, ask, judge_replies
+from course.checks.outcome import Outcome, Step, as_number, near
+from course.formulas import activation_factor, boundary_messages, bubble_fraction, bubble_over_ideal
+
+SIZES = ((4, 8, 2), (4, 8, 4), (8, 64, 3), (2, 4, 2), (4, 64, 4), (4, 8, 1), (8, 16, 5))  # p, m, v
+FACTORS = ((4, 2), (4, 4), (8, 3), (2, 2), (16, 2), (8, 5))  # p, v
+
+BUBBLE_SLIPS = (
+    Slip("over-ideal", "this is (p-1)/m/v, idle over *ideal* time, the Megatron paper's definition. Asked for is idle over "
+         "*total*, the fraction that the runs above show.", bubble_over_ideal),
+    Slip("fraction-over-v", "this is 1F1B's fraction divided by v. The idle time shrinks to 1/v, but the total shrinks "
+         "with it.", lambda p, m, v: bubble_fraction(p, m) / v),
+    Slip("stages-as-ranks", "this is the fraction of p v ranks in a row. There are p ranks: fill and drain are p-1 steps, "
+         "each of one chunk.", lambda p, m, v: bubble_fraction(p * v, m)),
+    Slip("times-v", "v is on the wrong side: idle time does not grow with v.",
+         lambda p, m, v: Fraction(v * (p - 1), m + v * (p - 1))),
+    Slip("times-v", "this is v times 1F1B's fraction: idle time does not grow with v.",
+         lambda p, m, v: v * bubble_fraction(p, m)),
+    Slip("v-ignored", "this is the fraction without chunks: v makes no difference in it.",
+         lambda p, m, v: bubble_fraction(p, m)),
+    Slip("useful-share", "this is the useful share, busy over total. The bubble is the rest.",
+         lambda p, m, v: 1 - bubble_fraction(p, m, v)),
+    Slip("percent", "this is in percent. A fraction is asked for: divide by 100.",
+         lambda p, m, v: 100 * bubble_fraction(p, m, v)),
+    Slip("off-by-one", "this counts p steps of fill and drain, or p ranks to wait for. A rank waits for the other p-1.",
+         lambda p, m, v: Fraction(p, v * m + p)),
+)
+MESSAGE_SLIPS = (
+    Slip("per-direction", "this is one direction. Activations go forward over each boundary, and gradients come back.",
+         lambda p, m, v: m * (p * v - 1)),
+    Slip("one-boundary-too-many", "p v stages in a row have one boundary less than stages: the loss stays on the last rank.",
+         lambda p, m, v: 2 * m * p * v),
+    Slip("one-boundary-too-many", "p v stages in a row have one boundary less than stages; and each boundary is crossed in both "
+         "directions.", lambda p, m, v: m * p * v),
+    Slip("v-times", "this is v times the messages without chunks. It leaves out the way from the last rank back to the "
+         "first, from one chunk to the next.", lambda p, m, v: 2 * m * (p - 1) * v),
+    Slip("v-times", "this is one direction, v times the messages without chunks: the way from the last rank back to the first is "
+         "left out, and the gradients' way.", lambda p, m, v: m * (p - 1) * v),
+    Slip("v-ignored", "these are the messages without chunks. There are p v stages, so there are more boundaries.",
+         lambda p, m, v: 2 * m * (p - 1)),
+    Slip("of-one-micro-batch", "these are the messages of one micro-batch. All m cross every boundary.",
+         lambda p, m, v: 2 * (p * v - 1)),
+    Slip("boundaries", "this is the number of boundaries. How many messages cross each in a step?", lambda p, m, v: p * v - 1),
+    Slip("of-a-middle-rank", "this is what a middle rank sends. Asked for are the messages of all ranks.",
+         lambda p, m, v: 2 * m * v),
+    Slip("ratio", "this is how many times as many messages there are. Their number is asked for.",
+         lambda p, m, v: Fraction(p * v - 1, p - 1)),
+)
+FACTOR_SLIPS = (
+    Slip("divided-by-v", "interleaving does not divide the activations by v. Each chunk holds 1/v of what a stage held, but a "
+         "rank has v of them, and in Megatron's longer warm-up more of them are held at once.", lambda p, v: Fraction(1, v)),
+    Slip("equal", "this says that the memory stays the same. That is the best case, with a shorter warm-up; Megatron's "
+         "holds more: count its warm-up on rank 0.", lambda p, v: 1),
+    Slip("times-v", "memory does not grow v times: what is held are chunks, each 1/v of a stage.", lambda p, v: v),
+    Slip("the-increase", "this is only what is added. The factor is the whole over 1F1B's.", lambda p, v: Fraction(p - 1, p * v)),
+    Slip("a-count", "this is a count of chunks. Turn it into micro-batches of a whole stage, and divide by what rank 0 holds in "
+         "1F1B.",
+         lambda p, v: p * v + p - 1),
+    Slip("a-count", "this is how many micro-batches' worth rank 0 holds. Divide by what it holds in 1F1B.",
+         lambda p, v: p + Fraction(p - 1, v)),
+    Slip("per-stage", "this divides the p-1 extra chunks by v only: it compares with one micro-batch, not with the p that "
+         "rank 0 holds in 1F1B.", lambda p, v: 1 + Fraction(p - 1, v)),
+    Slip("v-forgotten", "this counts the p-1 extra chunks as whole stages. A chunk is 1/v of a stage.",
+         lambda p, v: 1 + Fraction(p - 1, p)),
+    Slip("upside-down", "this is 1F1B's memory over Megatron's: turn it round.", lambda p, v: Fraction(p * v, p * v + p - 1)),
+    Slip("minus", "memory grows: the sign is wrong.", lambda p, v: 1 - Fraction(p - 1, p * v)),
+    Slip("off-by-one", "this is one chunk short. After the warm-up the first pair begins with a forward: one chunk more is "
+         "held.", lambda p, v: 1 + Fraction(p - 2, p * v)),
+    Slip("off-by-one", "this is one chunk too many: rank 0 waits for p-1 other ranks, not for p.",
+         lambda p, v: 1 + Fraction(1, v)),
+)
+
+
+def _asked(answer, points):
+    """The replies, numbers that were written as text read."""
+    return {point: reply if as_number(reply) is None else as_number(reply) for point, reply in ask(answer, points).items()}
+
+
+def _close(value, target):
+    """Up to the rounding of three digits, which tell all slips apart."""
+    return near(value, target, 0.001)
+
+
+def check_cost(bubble, messages, factor) -> Outcome:
+    """Points for the bubble (1.5), the messages (1.5; half for one direction) and the activations' factor (1)."""
+    found = (
+        judge_replies("bubble_interleaved", _asked(bubble, SIZES), bubble_fraction, "It returns idle over total time.",
+                      "A rank still waits for p-1 others, but each wait is one chunk long, 1/v of a stage.", BUBBLE_SLIPS,
+                      "In slots of one chunk: how long does each rank work, and for how many slots does it wait?", _close),
+        judge_replies("boundary_messages", _asked(messages, SIZES), boundary_messages, "It returns a number of messages.",
+                      "Each of the p v - 1 boundaries is crossed m times forward and m times back.", MESSAGE_SLIPS,
+                      "How many boundaries do p v stages in a row have, and what crosses each in a step?"),
+        judge_replies("activation_factor", _asked(factor, FACTORS), activation_factor, "It returns a factor, above 1 for more.",
+                      "p-1 more chunks than the p v that weigh as much as 1F1B's p stages.", FACTOR_SLIPS,
+                      "Count rank 0's warm-up in Megatron's order, add one, and compare with 1F1B's p micro-batches.", _close),
+    )
+    shares = [Fraction(message.good) for message in found]
+    if found[1].code == "per-direction":
+        shares[1] = Fraction(1, 2)
+    return Outcome(tuple(Step(name, worth, share) for name, worth, share in zip(
+        ("bubble_interleaved", "boundary_messages", "activation_factor"), (Fraction(3, 2), Fraction(3, 2), 1), shares,
+        strict=True)), found)

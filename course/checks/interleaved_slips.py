@@ -1,0 +1,133 @@
+"""Notebook 4: wrong ideas of an interleaved order, told from the rows that they make."""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from course.schedule import Schedule
+
+
+class OrderSlip(NamedTuple):
+    """A wrong idea: what to say of it, and whether `shows(row, rank, p, v)` for the operations of one rank."""
+
+    code: str
+    text: str
+    shows: Callable
+
+
+def _stages(row, kind="FBIW"):
+    return [operation.stage for operation in row if operation.kind in kind]
+
+
+def _warm_up(row):
+    """Forwards before the first backward, the first pair's included."""
+    return next((index for index, operation in enumerate(row) if operation.kind == "B"), len(row))
+
+
+def _in_order(stages):
+    """Whether the stages of a rank come one after the other."""
+    return stages == sorted(stages) and len(set(stages)) > 1
+
+
+def _chunks_are_stages(row, rank, p, v):
+    return p > 1 and v > 1 and {*_stages(row)} == {*range(v)}
+
+
+def _ranks_are_stages(row, rank, p, v):
+    return v > 1 and {*_stages(row)} == {rank}
+
+
+def _blocked(row, rank, p, v):
+    return p > 1 and v > 1 and all(stage // v == rank for stage in _stages(row))
+
+
+def _numbered_through(row, rank, p, v):
+    forwards = [operation.micro_batch for operation in row if operation.kind == "F"]
+    return v > 1 and len(set(forwards)) == len(forwards) > 1 and len({*_stages(row)}) == v
+
+
+def _chunk_after_chunk(row, rank, p, v):
+    return _in_order(_stages(row)) and _warm_up(row) < len(_stages(row, "F"))
+
+
+def _same_chunks_back(row, rank, p, v):
+    return v > 1 and _stages(row, "F") == _stages(row, "B")
+
+
+def _forwards_first(row, rank, p, v):
+    return len(row) > _warm_up(row) == len(_stages(row, "F")) > 1
+
+
+def _breadth_first(row, rank, p, v):
+    return _in_order(_stages(row, "F"))
+
+
+def _looped(row, rank, p, v):
+    return _forwards_first(row, rank, p, v) and _breadth_first(row, rank, p, v)
+
+
+def _one_by_one(row, rank, p, v):
+    forwards = [(operation.micro_batch, operation.stage) for operation in row if operation.kind == "F"]
+    return p > 1 and v > 1 and forwards == sorted(forwards) and len(forwards) > 1
+
+
+def _warm_up_of_one_chunk(row, rank, p, v):
+    return v > 1 and _warm_up(row) == min(p - rank, len(_stages(row, "F")))
+
+
+def _no_warm_up(row, rank, p, v):
+    return v > 1 and _warm_up(row) <= 1
+
+
+def _one_too_many(row, rank, p, v):
+    enough = (v - 1) * p + 1
+    return v > 1 and _warm_up(row) in [min(factor * (p - rank) + enough, len(_stages(row, "F"))) for factor in (1, 2)]
+
+
+def _one_too_few(row, rank, p, v):
+    return v > 1 and _warm_up(row) == min((p - rank - 1) + (v - 1) * p, len(_stages(row, "F")))
+
+
+def _doubled(row, rank, p, v):
+    return v == 1 and p > 1 and _warm_up(row) == min(2 * (p - rank - 1) + 1, len(_stages(row, "F")))
+
+
+SLIPS = (
+    OrderSlip("chunk-for-stage", "the first number of a token is the chunk here. It is the stage: chunk c of rank r is stage "
+              "c * p + r.", _chunks_are_stages),
+    OrderSlip("rank-for-stage", "the first number of a token is the rank here, the same for all chunks. It is the stage: chunk c "
+              "of rank r is stage c * p + r.", _ranks_are_stages),
+    OrderSlip("blocked", "your stages are rank * v + chunk: neighbours in the model lie on one rank, as without chunks. "
+              "Round-robin: chunk c of rank r is stage c * p + r.", _blocked),
+    OrderSlip("numbered-through", "you number all m v forwards of a rank in one row. The second number of a token is the "
+              "micro-batch, 0 to m-1: each chunk runs all of them.", _numbered_through),
+    OrderSlip("chunk-after-chunk", "a chunk has run its forwards and backwards before the next chunk begins. But its backwards "
+              "need the gradients of the chunks behind it: the loss comes after the last chunk.", _chunk_after_chunk),
+    OrderSlip("backward-chunk-order", "your backwards take the chunks in the order of the forwards. A gradient starts at the "
+              "loss, behind the last chunk, and reaches chunk 0 at the end.", _same_chunks_back),
+    OrderSlip("looped-bfs", "this is looped BFS: breadth first, all micro-batches through chunk 0, then through the next chunk, "
+              "and the backwards after all forwards. Each rank then holds all m v chunks.", _looped),
+    OrderSlip("all-forwards-first", "all forwards, then all backwards: that is GPipe with chunks. Each rank then holds all m v "
+              "chunks.", _forwards_first),
+    OrderSlip("one-by-one", "you take one micro-batch through all chunks of a rank, then the next. Between two chunks of a rank "
+              "it passes the other p-1 ranks, and meanwhile the rank waits. Take p micro-batches through a chunk: when the last "
+              "of them is done, the first is back.", _one_by_one),
+    OrderSlip("breadth-first", "all m micro-batches go through chunk 0 before chunk 1 begins. A backward needs the last chunk, "
+              "so the first one comes late, and much is held until then. Take p micro-batches at a time.", _breadth_first),
+    OrderSlip("warm-up-of-one-chunk", "the warm-up is 1F1B's with one chunk, p-rank-1 forwards. Before the first backward, p "
+              "micro-batches have to go through every chunk but the last as well.", _warm_up_of_one_chunk),
+    OrderSlip("no-warm-up", "each rank runs a backward right after its first forward. A backward can only come when a "
+              "micro-batch has been through all chunks.", _no_warm_up),
+    OrderSlip("one-too-many", "your warm-up counts p-rank where it waits for the ranks behind, p-1-rank of them: on the last "
+              "rank that is one forward too many.", _one_too_many),
+    OrderSlip("one-too-few", "your warm-up is one forward short: the first pair begins with a forward, and its backward needs a "
+              "micro-batch that has been through the last chunk.", _one_too_few),
+    OrderSlip("warm-up-doubled", "with one chunk your warm-up is 2(p-rank-1). Megatron runs its plain 1F1B then, with p-rank-1: "
+              "the factor 2 belongs to more than one chunk.", _doubled),
+)
+
+
+def slip_of_schedules(schedules: Iterable[Schedule]) -> OrderSlip | None:
+    """The first wrong idea that every rank of every one of these schedules shows; they are those that are not right."""
+    rows = [(row, rank, len(schedule.ranks), schedule.chunks)
+            for schedule in schedules for rank, row in enumerate(schedule.ranks)]
+    return next((slip for slip in SLIPS if rows and all(row[0] and slip.shows(*row) for row in rows)), None)

@@ -1,0 +1,187 @@
+"""What the Explorer shows of one setting: the timeline, the memory under it, its numbers beside the closed forms."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from html import escape
+from numbers import Integral, Real
+
+from course import formulas
+from course.figures.figure import Figure, stack
+from course.figures.memory import memory_figure
+from course.figures.timeline import timeline_figure
+from course.figures.words import number, share
+from course.schedules import SCHEDULES
+from course.simulation import Costs, simulate
+from course.timeline import Timeline
+
+LIMITS = {"ranks": (1, 16), "micro_batches": (1, 64), "chunks": (1, 4), "backward": (0.5, 4.0)}
+STEP = Fraction(1, 2)  # of backward
+MOST_LISTED = 8
+LESSONS = ("gpipe", "1f1b", "interleaved_1f1b")  # to choose from where no others are named
+CLOSED = frozenset(LESSONS)  # those with closed forms
+NONE_KNOWN = "no closed form known here"
+NEEDS_KERNEL = "The sliders need a kernel: open this notebook in JupyterLab and run this cell."
+# JupyterLab says "Error displaying widget" where the kernel that knew it is gone; the picture above says what to do
+_QUIET = ("<style>.jp-OutputArea-child:has(.lex-still) + .jp-OutputArea-child > .jp-OutputArea-output:not(:has(*))"
+          "{display:none}</style>")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where the sliders stand: a backward takes `backward` forwards; `memory` and `grid` say what is shown below."""
+
+    schedule: str
+    ranks: int
+    micro_batches: int
+    chunks: int
+    backward: Fraction
+    memory: bool = False
+    grid: bool = False
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """One setting worked out: the picture (None where the schedule refuses the sizes), rows of numbers, remarks, a summary."""
+
+    figure: Figure | None
+    rows: tuple[tuple[str, str, str], ...]
+    remarks: tuple[str, ...]
+    summary: str
+
+
+@dataclass(frozen=True, repr=False)
+class Still:
+    """The picture and its numbers without sliders, as HTML and as text."""
+
+    html: str
+    text: str
+
+
+def read_setting(schedule, ranks, micro_batches, chunks, backward, memory=False, grid=False) -> Setting:
+    """A setting of sound values. ValueError names the value that is none, and what would do."""
+    if not isinstance(schedule, str) or schedule not in SCHEDULES:
+        raise ValueError(f"schedule = {schedule!r} is not known: take one of {', '.join(SCHEDULES)}")
+    sizes = (_whole(name, value) for name, value in (("ranks", ranks), ("micro_batches", micro_batches), ("chunks", chunks)))
+    return Setting(schedule, *sizes, _ratio(backward), bool(memory), bool(grid))
+
+
+def _whole(name, value):
+    least, most = LIMITS[name]
+    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value <= most:
+        raise ValueError(f"{name} = {value!r}: a whole number from {least} to {most} is needed")
+    return int(value)
+
+
+def _ratio(value):
+    least, most = LIMITS["backward"]
+    if not isinstance(value, Real) or isinstance(value, bool) or not least <= value <= most or value % STEP:
+        raise ValueError(f"backward = {value!r}: a backward takes {least:g} to {most:g} forwards here, in steps of {STEP}")
+    return Fraction(float(value))
+
+
+def read_names(schedule: str, names) -> tuple[str, ...]:
+    """The schedules to choose from, the first one shown among them. ValueError for a name that is none."""
+    listed = (names,) if isinstance(names, str) else names
+    if not isinstance(listed, list | tuple) or not listed:
+        raise ValueError(f"schedules = {names!r}: name one or more of {', '.join(SCHEDULES)}")
+    for name in listed:
+        if not isinstance(name, str) or name not in SCHEDULES:
+            raise ValueError(f"schedules: {name!r} is not known: name one or more of {', '.join(SCHEDULES)}")
+    return tuple(dict.fromkeys(listed if schedule in listed else (schedule, *listed)))
+
+
+def explored(setting: Setting) -> Exploration:
+    """Simulate and draw a setting. What the schedule refuses is said in a sentence, with the way out."""
+    entry = SCHEDULES[setting.schedule]
+    chunks = setting.chunks if entry.chunked else 1
+    remarks = [f"{entry.title} has one stage a rank, so the slider of chunks does nothing here."] * (setting.chunks != chunks)
+    try:
+        schedule = entry.make(setting.ranks, setting.micro_batches, chunks)
+    except ValueError as error:
+        return Exploration(None, (), (*remarks, f"No {entry.title} of this size. {error}."), f"{entry.title}: {error}")
+    whole = setting.backward.denominator == 1  # int is many times faster than Fraction
+    timeline = simulate(schedule, Costs(forward=1, backward=int(setting.backward) if whole else setting.backward))
+    rows, said = numbers(timeline, setting, chunks), title(setting, chunks)
+    return Exploration(_figure(timeline, said, setting), rows, tuple(remarks),
+                       f"{said}: " + "; ".join(f"{name} {simulated}" for name, simulated, _ in rows))
+
+
+def title(setting: Setting, chunks: int) -> str:
+    """The setting in a line."""
+    parts = [_count(setting.ranks, "rank"), _count(setting.micro_batches, "micro-batch")]
+    parts += [f"{chunks} chunks a rank"] * (chunks > 1)
+    parts += [f"backward {float(setting.backward):g} slots"] * (setting.backward != 1)
+    return f"{SCHEDULES[setting.schedule].title}, {', '.join(parts)}"
+
+
+def _count(many, what):
+    return f"{many} {what}{'' if many == 1 else 'es' if what.endswith('ch') else 's'}"
+
+
+def _figure(timeline, said, setting):
+    drawn = timeline_figure(timeline, said, summary=False, grid=setting.grid)
+    if not setting.memory:
+        return drawn
+    held, place = _held(timeline)
+    return stack(drawn, memory_figure(timeline.held, timeline.makespan, f"{held} held", held, place=place))
+
+
+def _held(timeline):
+    """What is counted, and where."""
+    return ("chunks" if timeline.schedule.chunks > 1 else "micro-batches",
+            "stage" if timeline.schedule.rank_is_stage else "rank")
+
+
+def numbers(timeline: Timeline, setting: Setting, chunks: int) -> tuple[tuple[str, str, str], ...]:
+    """Rows (what, simulated, closed form): the step, the bubble, the peaks."""
+    steps, peaks = f"{number(timeline.makespan)} slots", _list(timeline.peak_activations)
+    if chunks > 1:
+        steps += f", each a chunk's forward: as long as {number(Fraction(timeline.makespan) / chunks)} forwards of a whole rank"
+        peaks += f" = {_short(Fraction(peak, chunks) for peak in timeline.peak_activations)} micro-batches of a whole rank"
+    held, place = _held(timeline)
+    closed = closed_forms(setting, chunks) if setting.schedule in CLOSED else (NONE_KNOWN,) * 3
+    names = "step", "bubble, idle over total", f"most {held} held, per {place}"
+    return tuple(zip(names, (steps, share(timeline.bubble_fraction), peaks), closed, strict=True))
+
+
+def closed_forms(setting: Setting, chunks: int) -> tuple[str, str, str]:
+    """The formulas of step, bubble and peaks, each with its value, of a schedule in CLOSED."""
+    p, m, vm = setting.ranks, setting.micro_batches, "v m" if chunks > 1 else "m"
+    if chunks > 1:
+        form, peaks = "min(v m, 2(p - 1 - rank) + (v - 1) p + 1)", [formulas.peak_chunks(p, m, chunks, rank) for rank in range(p)]
+    else:
+        name = "gpipe" if setting.schedule == "gpipe" else "1f1b"  # with one chunk, interleaved is 1F1B
+        form = {"gpipe": "m", "1f1b": "min(m, p - stage)"}[name]
+        peaks = [formulas.peak_in_flight(name, p, m, stage) for stage in range(p)]
+    return (f"({vm} + p - 1)(F + B) = {number(formulas.total_slots(p, m, 1, setting.backward, chunks))} slots",
+            f"(p - 1)/({vm} + p - 1) = {share(formulas.bubble_fraction(p, m, chunks))}", f"{form} = {_list(peaks)}")
+
+
+def _list(values):
+    return " ".join(map(number, values))
+
+
+def _short(values):
+    """The list, or its ends where it is long."""
+    values = list(values)
+    return _list(values) if len(values) <= MOST_LISTED else f"{number(max(values))} to {number(min(values))}"
+
+
+def numbers_html(rows) -> str:
+    """The rows as a table."""
+    cell = "padding:.1em 1em .1em 0;text-align:left;vertical-align:top"
+    head = "".join(f"<th scope='col' style='{cell}'>{name}</th>" for name in ("", "simulated", "closed form"))
+    body = "".join(f"<tr><th scope='row' style='{cell}'>{escape(name)}</th>"
+                   + "".join(f"<td style='{cell}'>{escape(value)}</td>" for value in values) + "</tr>"
+                   for name, *values in rows)
+    return f"<table style='border-collapse:collapse'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" * bool(rows)
+
+
+def still(setting: Setting) -> Still:
+    """What stands where there is no kernel: the picture, its numbers, and a line that says so."""
+    found = explored(replace(setting, grid=True))
+    lines = [f"{name}: {simulated}; closed form: {closed}" for name, simulated, closed in found.rows]
+    picture = found.figure._repr_html_() if found.figure else ""
+    words = "".join(f"<p>{escape(line)}</p>" for line in (*found.remarks, NEEDS_KERNEL))
+    text = "\n".join(([found.figure.text] if found.figure else []) + lines + [*found.remarks, NEEDS_KERNEL])
+    return Still(f"<div class='lex-still'>{_QUIET}{picture}{numbers_html(found.rows)}{words}</div>", text)

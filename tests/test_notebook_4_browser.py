@@ -1,0 +1,95 @@
+"""Notebook 4 in JupyterLab: answers typed into its cells, all cells run, the verdicts and pictures that a learner sees."""
+
+import shutil
+
+import nbformat
+import pytest
+
+from tests.browser import ROOT, Notebook, chromium, jupyter
+from tests.headless import ASSIGNMENT
+
+NAME = "4_virtual_stages.ipynb"
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+PATIENCE = 240_000  # milliseconds for all cells, five real runs among them: a guard against hangs
+
+BLOCKED = """def layers_of(num_layers, p, v, rank, chunk):
+    k = num_layers // (p * v)
+    return range((rank * v + chunk) * k, (rank * v + chunk + 1) * k)"""
+ANSWERS = {
+    "ex4-layers": """def layers_of(num_layers, p, v, rank, chunk):
+    k = num_layers // (p * v)
+    return range((chunk * p + rank) * k, (chunk * p + rank + 1) * k)""",
+    "ex4-flags": """def decode(num_layers, p, layers_per_virtual_stage):
+    if num_layers % p or num_layers // p % layers_per_virtual_stage:
+        raise ValueError("Megatron refuses")
+    v = num_layers // p // layers_per_virtual_stage
+    return v if v > 1 else None
+
+lesson_run = {"dp": 1, "m": 64, "v": 4}""",
+    "ex4-order": """def interleaved_1f1b(p, m, v, rank):
+    units = [(c, i) for g in range(0, m, p) for c in range(v) for i in range(g, g + p)]
+    forwards = [f"{c * p + rank}F{i}" for c, i in units]
+    backwards = [f"{(v - 1 - c) * p + rank}B{i}" for c, i in units]
+    w = (v - 1) * p + p - rank - 1
+    pairs = [token for pair in zip(forwards[w:], backwards) for token in pair]
+    return forwards[:w] + pairs + backwards[m * v - w:]""",
+    "ex4-cost": """def bubble_interleaved(p, m, v):
+    return (p - 1) / (v * m + p - 1)
+
+def boundary_messages(p, m, v):
+    return 2 * m * (p * v - 1)
+
+def activation_factor(p, v):
+    return 1 + (p - 1) / (p * v)""",
+}
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """The released notebook in JupyterLab, and what each cell is -> its number: its grade_id, or the begin of its code."""
+    folder = tmp_path / "learner"
+    folder.mkdir()
+    for path in (ROOT / "notebooks" / ASSIGNMENT).glob("*.ipynb"):
+        shutil.copy(path, folder)
+    cells = nbformat.read(folder / NAME, as_version=4).cells
+    places = {cell.metadata.get("nbgrader", {}).get("grade_id") or cell.source.splitlines()[0]: number
+              for number, cell in enumerate(cells)}
+    with chromium() as browser, jupyter(folder, tmp_path / "home") as url:
+        notebook = Notebook(browser, url, NAME)
+        yield notebook, places, max(number for number, cell in enumerate(cells) if cell.cell_type == "code")
+        notebook.close()
+
+
+def write(notebook, number, text):
+    """Type over what a cell holds; pasted, because an editor that indents by itself would indent once more."""
+    notebook.cell(number).locator(".jp-InputArea-editor .cm-content").click()
+    notebook.page.keyboard.press("Control+A")
+    notebook.page.keyboard.insert_text(text)
+    assert notebook.source(number) == text
+
+
+def test_solved_in_the_browser(opened):
+    notebook, at, last = opened
+    notebook.run(at["ex4-setup"])
+    write(notebook, at["ex4-layers-answer"], BLOCKED)
+    notebook.run(at["ex4-layers-answer"])
+    said = notebook.run(at["ex4-layers"])
+    assert "1 of 3 points" in said and "stage rank * v + chunk" in said and "1.0" in said
+    for grade_id, answer in ANSWERS.items():
+        write(notebook, at[f"{grade_id}-answer"], answer)
+    notebook.page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    notebook.page.wait_for_function(
+        f"() => window.jupyterapp.shell.currentWidget.content.model.cells.get({last}).executionCount", timeout=PATIENCE)
+
+    def shown(place):
+        notebook.cell(at[place]).scroll_into_view_if_needed()
+        notebook.cell(at[place]).locator(".jp-OutputArea-output").first.wait_for()
+        return notebook.shown(at[place])
+
+    for grade_id, points in (("ex4-layers", 3), ("ex4-flags", 4), ("ex4-order", 5), ("ex4-cost", 4)):
+        assert f"{points} of {points} points" in shown(grade_id), shown(grade_id)
+    assert "8, 7, 6, 5 chunks, Megatron's 11, 9, 7, 5" in shown("ex4-order")
+    compared = shown('other_run = run_for_real(other_order(my_run), after="ex4-order")')
+    assert "lean order, 2 chunks" in compared and "Megatron's order, 2 chunks" in compared and "112" in compared
+    assert notebook.cell(at["map_of(8, ranks=2, chunks=2)"]).locator("svg[role=img]").count() == 1
+    assert "Traceback" not in "".join(notebook.page.locator(".jp-OutputArea-output").all_inner_texts())
