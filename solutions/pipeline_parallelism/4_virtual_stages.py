@@ -327,7 +327,7 @@ my_run
 
 # %%
 other_run = run_for_real(other_order(my_run), after="ex4-order")
-side_by_side(plain_run, my_run, other_run)
+when_right("ex4-order", lambda: side_by_side(plain_run, my_run, other_run))
 
 # %%
 when_right("ex4-order", lambda: warm_ups(4, 8, 2))
