@@ -17,6 +17,8 @@ from course.timeline import Timeline
 LIMITS = {"ranks": (1, 16), "micro_batches": (1, 64), "chunks": (1, 4), "backward": (0.5, 4.0)}
 STEP = Fraction(1, 2)  # of backward
 MOST_LISTED = 8
+LESSONS = ("gpipe", "1f1b", "interleaved_1f1b")  # to choose from where no others are named
+CLOSED = frozenset(LESSONS)  # those with closed forms
 NONE_KNOWN = "no closed form known here"
 NEEDS_KERNEL = "The sliders need a kernel: open this notebook in JupyterLab and run this cell."
 # JupyterLab says "Error displaying widget" where the kernel that knew it is gone; the picture above says what to do
@@ -132,32 +134,27 @@ def _held(timeline):
 
 def numbers(timeline: Timeline, setting: Setting, chunks: int) -> tuple[tuple[str, str, str], ...]:
     """Rows (what, simulated, closed form): the step, the bubble, the peaks."""
-    p, m, known = setting.ranks, setting.micro_batches, setting.schedule in CLOSED
-    vm = "v m" if chunks > 1 else "m"
-    slots = f"({vm} + p - 1)(F + B) = {number(formulas.total_slots(p, m, 1, setting.backward, chunks))} slots"
-    bubble = f"(p - 1)/({vm} + p - 1) = {share(formulas.bubble_fraction(p, m, chunks))}"
-    steps = f"{number(timeline.makespan)} slots"
-    peaks = _list(timeline.peak_activations)
+    steps, peaks = f"{number(timeline.makespan)} slots", _list(timeline.peak_activations)
     if chunks > 1:
         steps += f", each a chunk's forward: as long as {number(Fraction(timeline.makespan) / chunks)} forwards of a whole rank"
         peaks += f" = {_short(Fraction(peak, chunks) for peak in timeline.peak_activations)} micro-batches of a whole rank"
     held, place = _held(timeline)
-    return (("step", steps, slots if known else NONE_KNOWN),
-            ("bubble, idle over total", share(timeline.bubble_fraction), bubble if known else NONE_KNOWN),
-            (f"most {held} held, per {place}", peaks, _peaks(setting.schedule, p, m, chunks) if known else NONE_KNOWN))
+    closed = closed_forms(setting, chunks) if setting.schedule in CLOSED else (NONE_KNOWN,) * 3
+    names = "step", "bubble, idle over total", f"most {held} held, per {place}"
+    return tuple(zip(names, (steps, share(timeline.bubble_fraction), peaks), closed, strict=True))
 
 
-CLOSED = ("gpipe", "1f1b", "interleaved_1f1b")
-
-
-def _peaks(schedule, p, m, v):
-    if schedule == "interleaved_1f1b" and v > 1:
-        form, peaks = "min(v m, 2(p - 1 - rank) + (v - 1) p + 1)", [formulas.peak_chunks(p, m, v, rank) for rank in range(p)]
+def closed_forms(setting: Setting, chunks: int) -> tuple[str, str, str]:
+    """The formulas of step, bubble and peaks, each with its value, of a schedule in CLOSED."""
+    p, m, vm = setting.ranks, setting.micro_batches, "v m" if chunks > 1 else "m"
+    if chunks > 1:
+        form, peaks = "min(v m, 2(p - 1 - rank) + (v - 1) p + 1)", [formulas.peak_chunks(p, m, chunks, rank) for rank in range(p)]
     else:
-        name = "gpipe" if schedule == "gpipe" else "1f1b"
+        name = "gpipe" if setting.schedule == "gpipe" else "1f1b"  # with one chunk, interleaved is 1F1B
         form = {"gpipe": "m", "1f1b": "min(m, p - stage)"}[name]
         peaks = [formulas.peak_in_flight(name, p, m, stage) for stage in range(p)]
-    return f"{form} = {_list(peaks)}"
+    return (f"({vm} + p - 1)(F + B) = {number(formulas.total_slots(p, m, 1, setting.backward, chunks))} slots",
+            f"(p - 1)/({vm} + p - 1) = {share(formulas.bubble_fraction(p, m, chunks))}", f"{form} = {_list(peaks)}")
 
 
 def _list(values):

@@ -8,7 +8,7 @@ from IPython import get_ipython
 from IPython.display import display
 
 from course.schedules import SCHEDULES
-from course.widgets.exploration import LIMITS, Still, explored, numbers_html, read_names, read_setting, still
+from course.widgets.exploration import LESSONS, LIMITS, Still, explored, numbers_html, read_names, read_setting, still
 
 _HERE = Path(__file__).parent
 _VIEW = "application/vnd.jupyter.widget-view+json"
@@ -58,8 +58,7 @@ def answer(wanted: dict) -> dict:
             "numbers": numbers_html(found.rows), "remarks": list(found.remarks), "summary": found.summary}
 
 
-def explorer(schedule="1f1b", ranks=4, micro_batches=8, chunks=1, backward=1,
-             schedules=("gpipe", "1f1b", "interleaved_1f1b")) -> Explorer:
+def explorer(schedule="1f1b", ranks=4, micro_batches=8, chunks=1, backward=1, schedules=LESSONS) -> Explorer:
     """An Explorer that starts with these sizes. When its cell runs again, the one that it showed before is closed.
 
     ValueError names a value that is none.
@@ -70,8 +69,7 @@ def explorer(schedule="1f1b", ranks=4, micro_batches=8, chunks=1, backward=1,
     return made
 
 
-def without_sliders(schedule="1f1b", ranks=4, micro_batches=8, chunks=1, backward=1,
-                    schedules=("gpipe", "1f1b", "interleaved_1f1b")) -> Still:
+def without_sliders(schedule, ranks, micro_batches, chunks, backward, schedules) -> Still:
     """The same without a widget. ValueError names a value that is none."""
     setting = read_setting(schedule, ranks, micro_batches, chunks, backward)
     read_names(schedule, schedules)

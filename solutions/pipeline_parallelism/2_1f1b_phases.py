@@ -17,7 +17,7 @@ from course import schedules
 from course.lessons.one_f_one_b import (
     bytes_beside, fewer_stages, in_rounds, layers_in_flight, phases_of, practise_within_room, same_step, side_by_side,
     what_room_buys, within_room)
-from course.notebook import check, draw_here, hint, predict, reveal, run_for_real, show, statements, when_right
+from course.notebook import check, draw_here, explore, hint, predict, reveal, run_for_real, show, statements, when_right
 
 # %%
 predict("first-without-room", ..., sure=...)
@@ -395,6 +395,15 @@ hint("ex2-claims")
 
 # %%
 hint("ex2-explain")
+
+# %% [markdown]
+# ## Try other sizes
+#
+# The sliders change the sizes; Tab and the arrow keys move them too. Give GPipe and 1F1B more micro-batches than stages, then
+# fewer, and compare the bubble and the peaks. Tick the memory, and find the stage on which it is the same for both.
+
+# %%
+when_right("ex2-in-flight", lambda: explore("1f1b", ranks=4, micro_batches=8, schedules=("gpipe", "1f1b")))
 
 # %% [markdown]
 # ## What to take along

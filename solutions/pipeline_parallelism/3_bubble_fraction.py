@@ -9,7 +9,7 @@
 from course import Costs, schedules
 from course.lessons.bubble import bubble_table, needed_table, ratio_table, step, two_definitions, where_it_ends, your_formula
 from course.lessons.step_time import emulated, shortest, step_times, your_choice
-from course.notebook import check, hint, predict, reveal, run_for_real, show, when_right
+from course.notebook import check, explore, hint, predict, reveal, run_for_real, show, when_right
 
 # %% [markdown]
 # With 4 stages and 4 micro-batches the **bubble fraction** (气泡率), idle over total time, was 3/7. Now cut the batch into 8
@@ -432,6 +432,15 @@ hint("ex3-limits")
 
 # %%
 when_right("ex3-limits", lambda: your_choice(best_micro_batch_size, five_runs))
+
+# %% [markdown]
+# ## Try other sizes
+#
+# The formula stands beside the simulation. Double the number of stages: by how much must m grow for the same bubble? Then move
+# the length of a backward, and watch the slots and the fraction.
+
+# %%
+when_right("ex3-use", lambda: explore("gpipe", ranks=4, micro_batches=8, schedules=("gpipe", "1f1b")))
 
 # %% [markdown]
 # ## What to take along
