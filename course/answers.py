@@ -35,11 +35,18 @@ class TimeLimit(BaseException):
     """A call that took too long; no Exception, so that a learner's `except Exception` lets it through."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """The learner stopped what a cell had begun: it still stops the cells that wait, and says so in one line."""
+
+    def _render_traceback_(self):
+        return [f"Interrupted: {self}"]
+
+
 def encode(value):
     """Reduce a value to bool, int, float, str, None, list, dict and Fraction, of exactly these types.
 
-    numpy scalars and arrays, tuples, ranges, deques, views of dicts, bounded iterators, Decimal, dataclasses, mappings and
-    data frames are reduced to these, `...` to "...". Refused names everything else.
+    numpy scalars, arrays and tensors, tuples, ranges, deques, views of dicts, bounded iterators, Decimal, dataclasses, mappings
+    and data frames are reduced to these, `...` to "..."; an array of one item is that item. Refused names everything else.
 
     >>> encode((1, range(2), Fraction(1, 3)))
     [1, [0, 1], Fraction(1, 3)]
@@ -70,12 +77,15 @@ def _encode(value, counter, depth):
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: _encode(getattr(value, field.name), counter, depth + 1)
                 for field in dataclasses.fields(value)}
-    if _is_numpy(value, "ndarray"):
-        return _encode(value.tolist(), counter, depth + 1)
     if type(value).__module__.partition(".")[0] == "pandas" and hasattr(value, "to_dict"):
         return _encode(value.to_dict("records") if hasattr(value, "columns") else value.tolist(), counter, depth + 1)
     if isinstance(value, list | tuple | range | deque | MappingView | Iterator):
         return [_encode(item, counter, depth + 1) for item in value]
+    if not isinstance(value, type) and callable(getattr(value, "tolist", None)):  # the arrays and tensors of any library
+        plain = value.tolist()
+        while isinstance(plain, list) and len(plain) == 1:
+            plain = plain[0]
+        return _encode(plain, counter, depth + 1)
     raise Refused(f"{_a(value)} is not an answer: give numbers, text, lists or dicts")
 
 
@@ -126,10 +136,11 @@ def _is_numpy(value, base):
 class LocalAnswer:
     """An answer that lies in this process: what a check asks in a notebook.
 
-    `seconds` limits each call and reading, where the main thread can be alarmed; `limited` says whether it can.
+    `seconds` limits each call and reading, where the main thread can be alarmed; `limited` says whether it can. Who stops it
+    by hand gets Interrupted.
     """
 
-    def __init__(self, value, seconds: float = 5.0):
+    def __init__(self, value, seconds: float = 2.0):
         self._value, self._seconds, self.printed = value, seconds, ""
 
     @property
@@ -156,6 +167,8 @@ class LocalAnswer:
                     return _outcome(produce)
         except TimeLimit:
             return Raised("TimeLimit", f"it ran for more than {self._seconds:g} s and was stopped")
+        except KeyboardInterrupt:
+            raise Interrupted("your answer was still being computed. Does a loop of it end?") from None
         finally:
             self.printed = (self.printed + out.getvalue())[:MAX_TEXT]
 

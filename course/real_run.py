@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from course.answers import LocalAnswer
+from course.answers import Interrupted, LocalAnswer
 from course.checks.drawing_rules import read_answer
 from course.checks.orders import ask_schedule
 from course.checks.outcome import Message
@@ -174,13 +174,6 @@ def no_run(text: str) -> NoRun:
 
 def _row(numbers):
     return ", ".join(f"{number:,}" for number in numbers)
-
-
-class Interrupted(KeyboardInterrupt):
-    """The learner stopped a run: it still stops the cells that wait, and says so in one line."""
-
-    def _render_traceback_(self):
-        return [f"Interrupted: {self}"]
 
 
 def asked(function, stages: int, micro_batches: int, chunks: int | None = None) -> Schedule | Message:

@@ -38,6 +38,10 @@ RIGHT_DERIVE = [
     derive(8, before="import numpy as np", total_slots="np.int64(2) * (m + p - 1)", busy_slots="np.float64(2 * m)",
            bubble_fraction="np.divide(p - 1, m + p - 1)"),
     derive(8, "rounded", bubble_fraction="round((p - 1) / (m + p - 1), 3)"),
+    derive(8, "rounded", bubble_fraction="round((p - 1) / (m + p - 1), 2)"),
+    derive(8, total_slots="str(2 * (m + p - 1))", busy_slots="[[2 * m]][0][0]", bubble_fraction="f'{p - 1}/{m + p - 1}'"),
+    derive(8, before="import torch", total_slots="torch.tensor([2 * (m + p - 1)])", busy_slots="torch.tensor(2 * m)",
+           bubble_fraction="torch.tensor([(p - 1.0)]) / (m + p - 1)"),
     derive(8, "rounded", bubble_fraction="f'{100 * (p - 1) / (m + p - 1):.1f}%'"),
     derive(8, before="from decimal import Decimal", bubble_fraction="Decimal(p - 1) / Decimal(m + p - 1)"),
     derive(8, before="from course import schedules, simulate", total_slots="simulate(schedules.gpipe(p, m)).makespan",
@@ -74,6 +78,14 @@ WRONG_DERIVE = [
     derive(5, "a-count", bubble_fraction="2 * (p - 1)"),
     derive(5, "a-count", bubble_fraction="p - 1"),
     derive(5, "whole-division", bubble_fraction="(p - 1) // (m + p - 1)"),
+    derive(5, "whole-division", bubble_fraction="0"),
+    derive(5, "whole-division", bubble_fraction="int((p - 1) / (m + p - 1))"),
+    derive(5, "units-mixed", bubble_fraction="(p - 1) / (2 * m + p - 1)"),
+    derive(5, "m-is-p", bubble_fraction="(p - 1) / (2 * p - 1)"),
+    derive(5, "returned-none", bubble_fraction="\n    if p > 1:\n        return (p - 1) / (m + p - 1)"),
+    derive(5, "total_slots-wrong", total_slots="2 * (m + 3)"),
+    derive(5, "total_slots-wrong", total_slots="2 * (m + p - 1) if p > 1 else m"),
+    derive(5, "total_slots-wrong", total_slots="2 * (m + p - 1) if m > 1 else p"),
     derive(5, "constant", bubble_fraction="3 / 11"),
     derive(5, "bubble_fraction-wrong", bubble_fraction="(p + 1) / (m * m + p)"),
     derive(3, "total-off-by-one", "off-by-one", "follows-own", total_slots="m + p", busy_slots="m",
@@ -114,7 +126,7 @@ WRONG_DERIVE = [
 
 
 def use(first, second, points, *codes):
-    source = f"from fractions import Fraction\nbubble_4_8 = {first}\nbubble_8_64 = {second}"
+    source = f"from fractions import Fraction\nimport numpy as np\nbubble_4_8 = {first}\nbubble_8_64 = {second}"
     return Case("ex3-use", source, points, codes)
 
 
@@ -122,7 +134,8 @@ RIGHT_USE = [
     use("3 / 11", "7 / 71", 4, "fraction-right"),
     use("Fraction(6, 22)", "Fraction(14, 142)", 4),
     use("0.273", "0.0986", 4),
-    use("0.27", "0.099", 4),
+    use("0.272", "0.098", 4),
+    use("0.2727272", "np.array([7 / 71])", 4),
     use("'27.3%'", "'9.86%'", 4),
     use("'3/11'", "'7/71'", 4),
     use("' 3 / 11 '", "'9.86 %'", 4),
@@ -146,10 +159,16 @@ WRONG_USE = [
     use("7 / 71", "3 / 11", 0, "exchanged"),
     use("3", "14", 0, "a-count"),
     use("3 / 11", "0.1", 2, "rounded-too-far"),
+    use("0.27", "0.10", 0, "rounded-too-far"),
+    use("'27%'", "0.099", 2, "rounded-too-far"),
+    use("3 // 11", "7 // 71", 0, "whole-division"),
+    use("3 / 7", "7 / 15", 0, "m-is-p"),
+    use("3 / 19", "7 / 135", 0, "units-mixed"),
+    use("[3 / 11]", "7 / 71", 2, "not-a-number"),
     use("0.3", "7 / 71", 2, "fraction-wrong"),
     use("'three'", "[7, 71]", 0, "not-a-number"),
     use("True", "float('inf')", 0, "not-a-number", "refused"),
-    use("0", "1", 0, "fraction-wrong"),
+    use("0", "1", 0, "whole-division", "fraction-wrong"),
     use("lambda: 3 / 11", "10 ** 1000", 0, "refused", "fraction-wrong"),
 ]
 

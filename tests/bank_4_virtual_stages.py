@@ -151,6 +151,7 @@ RIGHT_COSTS = [
     cost("f'{p - 1}/{v * m + p - 1}'", "str(2 * m * (p * v - 1))", "round(1 + (p - 1) / (p * v), 3)", 4),
     cost("__import__('numpy').longdouble(p - 1) / (v * m + p - 1)", "float(2 * m * (p * v - 1))",
          "__import__('math').exp(__import__('math').log1p((p - 1) / (p * v)))", 4),
+    cost("f'{100 * (p - 1) / (v * m + p - 1):.1f}%'", MESSAGES, "f'{1 + (p - 1) / (p * v):.2f}'", 4, "rounded"),
     cost("(lambda x: x / (1 + x))((p - 1) / (v * m))", "2 * m * p * v - 2 * m", "(p + (p - 1) / v) / p", 4),
     Case("ex4-cost", """
 from course import schedules, simulate, Costs
@@ -173,6 +174,9 @@ WRONG_COSTS = [
     cost("100 * (p - 1) / (v * m + p - 1)", MESSAGES, FACTOR, 2.5, "percent"),
     cost("p / (v * m + p)", MESSAGES, FACTOR, 2.5, "off-by-one"),
     cost("2 * (p - 1)", MESSAGES, FACTOR, 2.5, "bubble_interleaved-wrong"),
+    cost("(p - 1) // (v * m + p - 1)", MESSAGES, FACTOR, 2.5, "whole-division"),
+    cost("(m - 1) / (v * p + m - 1)", MESSAGES, FACTOR, 2.5, "swapped"),
+    cost("(p - 1) / (v * m + p - 1) if v > 1 else None", MESSAGES, FACTOR, 2.5, "returned-none"),
     cost(BUBBLE, "m * (p * v - 1)", FACTOR, 3.25, "per-direction"),
     cost(BUBBLE, "2 * m * p * v", FACTOR, 2.5, "one-boundary-too-many"),
     cost(BUBBLE, "m * p * v", FACTOR, 2.5, "one-boundary-too-many"),

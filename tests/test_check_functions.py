@@ -6,7 +6,7 @@ import pytest
 
 from autograder.session import Session
 from course.answers import LocalAnswer
-from course.checks.functions import Slip, ask, call, first_wrong, judge_replies, no_reply, same, slip_of
+from course.checks.functions import Named, Slip, ask, call, close, first_wrong, judge_replies, no_reply, rounded, same, slip_of
 from course.checks.orders import NoOrder, ask_schedule, read_order
 from course.legality import violations
 from course.schedule import Operation
@@ -91,12 +91,75 @@ def test_a_slip_that_is_right_wherever_it_was_asked_is_none():
 
 def test_what_is_the_same():
     assert same(0.1 + 0.2, Fraction(3, 10)) and same(2, 2.0) and same([1, [2.0]], (1, (2,))) and same(True, True)
-    for value, target in [(True, 1), (1, True), ("1", 1), (None, 0), ([1], (1, 2)), (1, [1]), (0.3001, 0.3)]:
+    for value, target in [("3/8", Fraction(3, 8)), (" 37.5 %", 0.375), (["1", 2.0], [1, 2]), (1, [1]), (10 ** 1000, 10 ** 1000)]:
+        assert same(value, target), (value, target)
+    for value, target in [(True, 1), (1, True), ("x", 1), (None, 0), ([1], (1, 2)), ([1], 1), (0.3001, 0.3), (1, "1"),
+                          ([1, 2], 1), (10 ** 1000, 0.5)]:
         assert not same(value, target), (value, target)
 
 
+def test_what_is_close():
+    for value in (0.273, 0.27, 0.2727, Fraction(3, 11), "27.3%", "0.27"):
+        assert close(value, Fraction(3, 11)), value
+    for value in (0.25, 0.3, 0.28, "27", True, None, "three"):
+        assert not close(value, Fraction(3, 11)), value
+
+
+def test_rounded_values_are_right_and_get_a_note():
+    replies = ask(LocalAnswer(lambda p, m: round((p - 1) / (m + p - 1), 2)), POINTS)
+    assert judge_replies("f", replies, truth, "", "", like=close).good and rounded(replies, truth)[0].code == "rounded"
+    assert not judge_replies("f", replies, truth, "", "").good
+    assert not rounded(ask(LocalAnswer(truth), POINTS), truth) and not rounded({(4, 8): 0.5}, truth)
+
+
+def test_a_missing_return_is_named_only_where_no_reply_has_a_value():
+    def nothing(p, m):
+        p + m
+
+    def runs_out(p, m):
+        best = None
+        for stage in range(p):
+            best = stage if p == 1 else best
+        return best
+
+    found = judge_replies("f", ask(LocalAnswer(nothing), POINTS), truth, "A number.", "")
+    assert found.code == "unanswered" and "its `return` is missing" in found.text
+    found = judge_replies("f", ask(LocalAnswer(runs_out), POINTS), truth, "A number.", "")
+    assert found.text == "`f(4, 8)` returned None here, and something else for other arguments. A number."
+
+
+@pytest.mark.parametrize(("reply", "words"), [
+    ((3, 11), "returned a list, [3, 11]: not right"), (Fraction(1, 2), "returned 1/2: not right"), ("3/8", "returned '3/8': not"),
+    ([Fraction(1, 2), 3], "returned a list, [1/2, 3]: not right"), (Fraction(4), "returned 4: not right"),
+    ({"a": Fraction(-1, 2)}, "returned {'a': -1/2}: not"),
+])
+def test_what_was_returned_is_shown_as_it_was_meant(reply, words):
+    assert words in judge_replies("f", ask(LocalAnswer(lambda p, m: reply), POINTS), truth, "", "").text
+
+
+def test_an_error_that_ends_with_a_full_stop_gets_no_second_one():
+    for error in (ValueError("No."), ValueError("No")):
+        def raising(p, m, error=error):
+            raise error
+
+        found = judge_replies("f", ask(LocalAnswer(raising), POINTS), truth, "A number.", "")
+        assert found.text.endswith("raised ValueError: No. A number.")
+
+
+@pytest.mark.parametrize("source", ["import numpy\nkind = numpy.array", "import torch\nkind = torch.tensor"])
+def test_arrays_and_tensors_are_read_as_what_is_in_them(source):
+    pytest.importorskip(source.split()[1])
+    namespace = {}
+    exec(source, namespace)
+    kind = namespace["kind"]
+    for of in (lambda value: kind(value), lambda value: kind([value])):
+        replies = ask(LocalAnswer(lambda p, m, of=of: of((p - 1) / (m + p - 1))), POINTS)
+        assert judge_replies("f", replies, truth, "", "", like=close).good, replies
+    assert same(LocalAnswer(lambda: kind([1, 2])).call(), [1, 2])
+
+
 def test_a_call_as_text():
-    assert call("f", (4, "gpipe")) == "`f(4, 'gpipe')`"
+    assert call("f", (4, "gpipe")) == "`f(4, 'gpipe')`" and call("f", (4, Named("times"))) == "`f(4, times)`"
 
 
 def test_orders_however_they_are_written():

@@ -1,4 +1,6 @@
 import json
+import math
+import re
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -70,7 +72,7 @@ def test_no_message_for_a_wrong_answer_prints_the_answer():
     secrets = ("3/11", "7/71", "(p-1)/(m+p-1)", "(p - 1) / (m + p - 1)", "2 * (m + p - 1)", "(p-1)/m", "x/(1+x)", "(p - 1) / m")
     for case in bank.WRONG:
         for message in judged_locally(case).messages:
-            text = message.text.split("found ")[0].split("returned ")[0]
+            text = re.sub(r"` = [^:]*:", "", message.text).split("returned ")[0]
             assert message.good or not any(secret in text for secret in secrets), message
 
 
@@ -109,11 +111,56 @@ def test_the_same_questions_are_right_by_simulation():
 def test_the_inverse_is_asked_away_from_equality():
     for p, share in bubble_uses.SEVERAL:
         exact = bubble_uses.exact(p, share)
-        assert min(exact % 1, 1 - exact % 1) > Fraction(1, 5), (p, share)
+        assert min(exact % 1, 1 - exact % 1) > Fraction(1, 5) or (share in (0.5, 0.25) and exact % 1 == 0), (p, share)
         m = micro_batches_needed(p, share)
         assert bubble_fraction(p, m) <= share and (m == 1 or bubble_fraction(p, m - 1) > share)
     assert micro_batches_needed(4, Fraction(1, 10)) == 27 and micro_batches_needed(8, 0.1) == 63
     assert micro_batches_needed(1, 0.1) == 1
+
+
+@pytest.mark.parametrize("needed", [
+    lambda p, f: max(1, math.ceil((p - 1) * (1 - f) / f)), lambda p, f: max(1, math.ceil((p - 1) / f - (p - 1))),
+    lambda p, f: max(1, math.ceil((p - 1) * (1 / f - 1))), lambda p, f: max(1, math.ceil((p - 1) / (f / (1 - f)))),
+    lambda p, f: next(m for m in range(1, 10**4) if (p - 1) / (m + p - 1) <= f),
+    lambda p, f: next(m for m in range(1, 10**4) if 1 - m / (m + p - 1) <= f),
+    lambda p, f: next(m for m in range(1, 10**4) if ((p - 1) / m) / (1 + (p - 1) / m) <= f),
+    lambda p, f: next(m for m in range(1, 10**4) if m / (m + p - 1) >= 1 - f),
+    lambda p, f: next(m for m in range(1, 10**4) if 100 * (p - 1) / (m + p - 1) <= 100 * f),
+])
+def test_right_algebra_in_floats_does_not_round_where_equality_is_asked(needed):
+    exact = [(p, share) for p, share in bubble_uses.SEVERAL if bubble_uses.exact(p, share) % 1 == 0]
+    assert len(exact) >= 3
+    for p, share in [*exact, *((p, share) for p in range(2, 30) for share in (0.5, 0.25))]:
+        assert needed(p, share) == micro_batches_needed(p, share)
+
+
+@pytest.mark.parametrize(("total", "words"), [
+    (lambda p, m: 2 * (m + 3), "`total_slots(1, 1)` returned 8: not right"),
+    (lambda p, m: 2 * (m + p - 1) if p > 1 else m, "`total_slots(1, 1)` returned 1: not right"),
+    (lambda p, m: 2 * (m + p - 1) if m > 1 else p, "`total_slots(1, 1)` returned 1: not right"),
+    (lambda p, m: 2 * (m + p - 1) if m >= p else 2 * (m + p), "`total_slots(2, 1)` returned 6: not right"),
+    (lambda p, m: m + p - 1 if p < 10 else 7, "`total_slots(16, 128)` returned 7: not right"),
+])
+def test_a_wrong_size_is_one_at_which_it_is_wrong(total, words):
+    verdict = judge("ex3-derive", *map(LocalAnswer, (total, lambda p, m: 2 * m, bubble_fraction)))
+    assert verdict.messages[0].text.startswith(words)
+
+
+@pytest.mark.parametrize(("factor", "stages", "words"), [
+    (2, 1, "one micro-batch included."), (1, 1, "in pairs of a forward and a backward."), (10, 1, "take 10."),
+    (2, 4, "included, counted over all stages."), (1, 4, "all stages, in pairs"),
+])
+def test_a_unit_of_ones_own_is_said(factor, stages, words):
+    def total(p, m):
+        return factor * (p if stages > 1 else 1) * (m + p - 1)
+
+    def busy(p, m):
+        return factor * (p if stages > 1 else 1) * m
+
+    verdict = judge("ex3-derive", *map(LocalAnswer, (total, busy, bubble_fraction)))
+    assert verdict.points == 8 and all(words in message.text for message in verdict.messages[:2])
+    note = "another unit" in repr(bubble.your_formula(total, busy, bubble_fraction))
+    assert note == ((factor, stages) != (2, 1))
 
 
 def test_the_best_micro_batch_size_by_simulation():
@@ -144,11 +191,15 @@ def test_the_steps_of_the_derivation(key):
     formula = bubble_steps.FORMULAS[key]
     assert bubble_steps.sizes(key) == bubble_steps.sizes(key) and min(bubble_steps.sizes(key)) >= (1, 2)
     right = bubble_steps.judge_step(key, LocalAnswer(lambda p, m: float(formula.truth(p, m))))
-    assert right.points == 1 and right.codes == ("formula-right",)
+    assert right.points == 1 and right.codes == (f"{key}-right",)
     for slip in formula.slips:
         assert bubble_steps.judge_step(key, LocalAnswer(slip.formula)).codes == (slip.code,)
     assert bubble_steps.judge_step(key, LocalAnswer(lambda p, m: ...)).codes == ("unanswered",)
     assert bubble_steps.judge_step(key, LocalAnswer(...)).codes == ("unanswered",)
+    assert "lambda p, m:" in bubble_steps.judge_step(key, LocalAnswer(3)).messages[0].text
+    for answer in (3, lambda p, m: 1 / 0, lambda p, m: 77, lambda p, m: None):
+        text = bubble_steps.judge_step(key, LocalAnswer(answer)).messages[0].text
+        assert "`formula" not in text and "def " not in text and (answer == 3 or f"`{key}" in text), text
     for odd in (lambda p, m: p * m + 77, lambda p, m: 1 / 0, 3, lambda p: p, "2*m"):
         found = bubble_steps.judge_step(key, LocalAnswer(odd))
         assert found.points == 0 and found.messages

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from course.answers import UNANSWERED, Raised
-from course.checks.functions import FUTILE, no_reply, same
-from course.checks.outcome import Message, Outcome, Step, as_number, show_value
+from course.checks.functions import FUTILE, Named, no_reply, same
+from course.checks.outcome import Message, Outcome, Step, as_number, show_found
 from course.formulas import bubble_fraction
 
 WANTED = "It returns a micro-batch size, one of the keys of `times`."
@@ -110,13 +110,14 @@ def _say(replies, right):
                 not _among(reply, case.best(case.step)) for case, reply in usable):
             return Message(code, f"`best_micro_batch_size`: {text}")
     case, reply = next(pair for pair, found in zip(replies, right, strict=True) if not found)
-    trouble = no_reply("best_micro_batch_size", (case.global_batch, case.p, case.dp, "times"), reply, WANTED)
+    trouble = no_reply("best_micro_batch_size", (case.global_batch, case.p, case.dp, Named("times")), reply,
+                       f"{WANTED} Here `times` is {dict(case.times)}.", [reply for _, reply in replies])
     if trouble:
         return trouble
     where = f"global_batch = {case.global_batch}, p = {case.p}, dp = {case.dp}, times = {dict(case.times)}"
     number = as_number(reply)
     if number not in case.times:
-        return Message("not-a-size", f"For {where} it returned {show_value(reply)}. {WANTED}")
+        return Message("not-a-size", f"For {where} it returned {show_found(reply)}. {WANTED}")
     least = min(map(case.step, case.times))
     return Message("not-the-best", f"For {where} it returned {number}: a step of {case.micro_batches(int(number))} micro-batches "
                    f"of that size takes {case.step(int(number)):.4g} s; the shortest one takes {least:.4g} s.")

@@ -1,14 +1,15 @@
 """Notebook 3: the bubble fraction as three functions of p stages and m micro-batches, and two of its values."""
 
+from collections import Counter
 from fractions import Fraction
 
-from course.checks.functions import Slip, ask, first_wrong, judge_replies, no_reply
-from course.checks.numbers import fraction_slip, number_step
-from course.checks.outcome import Message, Outcome, Step, as_number, is_number, near, show_value
+from course.checks.functions import Slip, ask, close, first_wrong, judge_replies, no_reply, rounded, same
+from course.checks.numbers import CUT, fraction_slip, number_step
+from course.checks.outcome import Message, Outcome, Step, as_number, near, show_value
 from course.formulas import bubble_fraction, bubble_over_ideal
 
 POINTS = ((1, 1), (4, 8), (1, 6), (2, 1), (8, 4), (3, 7), (5, 40), (16, 128))
-ROUNDED = 0.0051  # how far a fraction written with two digits may be from the exact one
+NEARLY = Fraction(1, 10**9)  # how far apart two factors of floats may be, of one of them
 
 TOTAL = "It returns the slots from the first forward to the end of the last backward."
 BUSY = "It returns the slots in which one stage works, in the unit of `total_slots`."
@@ -26,7 +27,7 @@ TOTAL_SLIPS = (
      "last gradient still travels to stage 0.", lambda p, m: 2 * m + p - 1),
     ("wait-twice", "this waits too long. While the pipeline fills there are only forwards, and only backwards while it drains: "
      "neither wait is as long as a forward and a backward for each stage.", lambda p, m: m + 2 * (p - 1)),
-    ("constant", "it gives the same for every p and m: it is to compute with both.", lambda p, m: 1),
+    ("constant", "it gives the same for every p and m. Does a step take as long whatever they are?", lambda p, m: 1),
 )
 BUSY_SLIPS = (
     ("is-total", "this is as long as the whole step. Busy is only what one stage computes itself.", lambda p, m: m + p - 1),
@@ -34,7 +35,7 @@ BUSY_SLIPS = (
     ("counts-stages", "this grows with the stages. One stage computes each micro-batch, however many other stages there are.",
      lambda p, m: p),
     ("busy-one-too-few", "one micro-batch is missing.", lambda p, m: m - 1),
-    ("constant", "it gives the same for every p and m: it is to compute with them.", lambda p, m: 1),
+    ("constant", "it gives the same for every step. Does one stage work as long in each of them?", lambda p, m: 1),
 )
 FRACTION_SLIPS = (
     Slip("over-ideal", "that is idle over ideal time, the time of the work alone; the question is over total.",
@@ -67,31 +68,32 @@ FRACTION_SLIPS = (
          lambda p, m: Fraction(m + p - 1, m)),
     Slip("a-count", "this is a number of idle slots: divide it by the slots of the step.", lambda p, m: p - 1),
     Slip("a-count", "this is a number of idle slots: divide it by the slots of the step.", lambda p, m: 2 * (p - 1)),
-    Slip("whole-division", "`//` drops what is behind the point: `/` keeps it.", lambda p, m: 0),
+    Slip("units-mixed", "the work is in single slots and the wait in pairs of F and B: one unit for both.",
+         lambda p, m: Fraction(p - 1, 2 * m + p - 1)),
+    Slip("m-is-p", "this is the fraction of as many micro-batches as stages: m is a number of its own.",
+         lambda p, m: Fraction(p - 1, 2 * p - 1)),
+    Slip("whole-division", f"it gives 0 for every size, no bubble at all. {CUT}", lambda p, m: 0),
 )
 
 
 def check_derive(total, busy, fraction) -> Outcome:
     """Points for total_slots (3), busy_slots (2; 1 in another unit than the total), bubble_fraction (1 for what follows from
     one's own slots, 2 more when it is right). Any unit: slots, pairs of F and B, one stage or all of them."""
-    totals, busies, fractions = (_numbers(ask(answer, POINTS)) for answer in (total, busy, fraction))
+    totals, busies, fractions = (ask(answer, POINTS) for answer in (total, busy, fraction))
     total_said, total_unit = _judge_slots("total_slots", totals, lambda p, m: m + p - 1, TOTAL, TOTAL_SLIPS)
     busy_said, busy_unit = _judge_slots("busy_slots", busies, lambda p, m: m, BUSY, BUSY_SLIPS)
     same_unit = not (total_unit and busy_unit) or total_unit == busy_unit
     if not same_unit:
         busy_said = _units_message(total_unit, busy_unit)
-    fraction_said = judge_replies("bubble_fraction", fractions, bubble_fraction, FRACTION, "Idle over total, for every p and m.",
+    fraction_said = judge_replies("bubble_fraction", fractions, bubble_fraction, FRACTION, "idle over total, for every p and m.",
                                   [*FRACTION_SLIPS, *_constant(fractions)],
-                                  f"{FRACTION} Ask it for p = 1, and for m much larger than p.", _close)
-    messages = [total_said, busy_said, fraction_said]
+                                  f"{FRACTION} Ask it for p = 1, and for m much larger than p.", close)
+    messages = [total_said, busy_said, fraction_said, *rounded(fractions, bubble_fraction)]
     right = fraction_said.good
     follows = (total_unit or busy_unit) is not None and _follows(totals, busies, fractions)
     if follows and not right:
         messages.append(Message("follows-own", "It follows from your own `total_slots` and `busy_slots`. Mend those, and it is "
                                 "mended too where it calls them.", good=True))
-    if right and first_wrong(fractions, bubble_fraction) is not None:
-        messages.append(Message("rounded", "Rounded values are taken. Others compute with them: return the value as it is.",
-                                good=True))
     steps = (Step("total_slots", 3, total_unit is not None),
              Step("busy_slots, in the same unit", 2, 0 if busy_unit is None else 1 if same_unit else Fraction(1, 2)),
              Step("bubble_fraction is idle over total by your own slots", 1, right or follows),
@@ -99,27 +101,25 @@ def check_derive(total, busy, fraction) -> Outcome:
     return Outcome(steps, tuple(messages))
 
 
-def _numbers(replies):
-    """Numbers that were written as text, read."""
-    return {point: as_number(reply) if as_number(reply) is not None else reply for point, reply in replies.items()}
-
-
 def _constant(replies):
-    return [Slip("constant", "it gives the same for every p and m: it is to compute with both.", lambda p, m: replies[POINTS[0]])
-            ] * is_number(replies.get(POINTS[0]))
+    first = as_number(replies.get(POINTS[0]))
+    return [] if first is None else [Slip("constant", "it gives the same for every p and m: it is to compute with both.",
+                                          lambda p, m: first)]
 
 
-def _close(value, target):
-    return near(value, target, ROUNDED)
+def _factors(shape, replies):
+    """By which factors the shape gives the replies above 0, the commonest first; on a tie single slots before pairs."""
+    counts = Counter(Fraction(number) / shape(*point) for point, reply in replies.items()
+                     if (number := as_number(reply)) is not None and number > 0 < shape(*point))
+    close_to = {factor: sum(count for other, count in counts.items() if abs(other - factor) <= factor * NEARLY)
+                for factor in counts}
+    return sorted(counts, key=lambda factor: (-close_to[factor], factor != 2, factor != 1))
 
 
 def _scaled(shape, replies):
-    """The shape times the factor that fits its first reply; None where no reply has a factor above 0."""
-    for point, reply in replies.items():
-        if is_number(reply) and reply > 0 and shape(*point) > 0:
-            factor = Fraction(reply) / shape(*point)
-            return lambda p, m: factor * shape(p, m)
-    return None
+    """The shape in the unit that fits most replies; None where no reply is a number above 0."""
+    factors = _factors(shape, replies)
+    return (lambda p, m: factors[0] * shape(p, m)) if factors else None
 
 
 def _judge_slots(name, replies, shape, wanted, slips):
@@ -127,12 +127,23 @@ def _judge_slots(name, replies, shape, wanted, slips):
     for stages, grown in (("one stage", shape), ("all stages", lambda p, m: p * shape(p, m))):
         truth = _scaled(grown, replies)
         if truth and len(replies) == len(POINTS) and first_wrong(replies, truth) is None:
-            return Message(f"{name}-right", "Right for every p and m, one stage and one micro-batch included.", good=True), (
-                stages, _as_float(truth(1, 1)))
+            unit = stages, _as_float(truth(1, 1))
+            return Message(f"{name}-right", f"`{name}`: right for every p and m, one stage and one micro-batch "
+                           f"included{_in_unit(unit)}.", good=True), unit
     usable = {point: reply for point, reply in replies.items() if no_reply(name, point, reply, wanted) is None}
     found = [Slip(code, text, scaled) for code, text, formula in slips if (scaled := _scaled(formula, usable))]
     truth = _scaled(shape, usable) or shape
-    return judge_replies(name, replies, truth, wanted, "", found, _advice(name, usable, wanted)), None
+    return judge_replies(name, replies, truth, wanted, "", found, _advice(usable, truth, wanted)), None
+
+
+def _in_unit(unit):
+    """In which unit it is right, where that is not one slot of one stage."""
+    stages, factor = unit
+    parts = [f"counted over {stages}"] * (stages != "one stage")
+    if factor != 2:
+        parts.append("in pairs of a forward and a backward" if factor == 1 else
+                     f"in a unit of which one forward and one backward take {factor:g}")
+    return "".join(f", {part}" for part in parts)
 
 
 def _as_float(factor):
@@ -142,12 +153,12 @@ def _as_float(factor):
         return float("inf")
 
 
-def _advice(name, replies, wanted):
-    unit = replies.get(POINTS[0])
-    if not is_number(unit) or unit <= 0:
-        return wanted
-    return (f"{wanted} With one stage and one micro-batch yours gives {show_value(unit)}: that is the time of one forward and "
-            "one backward, the unit for all other sizes.")
+def _advice(replies, truth, wanted):
+    """In which unit it is right at other sizes, where there are several of them."""
+    if sum(same(reply, truth(*point)) for point, reply in replies.items()) < 2:
+        return f"{wanted} Count it in a drawing of this size."
+    return (f"{wanted} At other sizes yours is right, if one forward and one backward together count as "
+            f"{show_value(Fraction(truth(1, 1)).limit_denominator(1000))}.")
 
 
 def _units_message(total, busy):
@@ -159,9 +170,9 @@ def _units_message(total, busy):
 
 def _follows(totals, busies, fractions):
     """Whether the fraction is idle over total by the learner's own slots, wherever all three are numbers."""
-    triples = [(totals.get(point), busies.get(point), fractions.get(point)) for point in POINTS]
-    return all(is_number(total) and is_number(busy) and total > 0 and _close(fraction, 1 - Fraction(busy) / Fraction(total))
-               for total, busy, fraction in triples)
+    triples = [tuple(as_number(replies.get(point)) for replies in (totals, busies, fractions)) for point in POINTS]
+    return all(None not in triple and triple[0] > 0 and close(triple[2], 1 - Fraction(triple[1]) / Fraction(triple[0]))
+               for triple in triples)
 
 
 def check_use(first, second) -> Outcome:
@@ -175,24 +186,19 @@ def check_use(first, second) -> Outcome:
 
 
 def _is(value, p, m):
-    """Three digits tell every slip apart; two do for the larger number."""
-    return near(value, bubble_fraction(p, m), 0.001) or (p == 4 and near(value, 0.27, 1e-9))
+    """Three digits, rounded or cut off, tell every slip apart."""
+    return near(value, bubble_fraction(p, m), 0.001)
 
 
 def _use_message(value, p, m, exchanged):
     right = bubble_fraction(p, m)
     if _is(value, p, m):
-        return Message("fraction-right", f"p = {p}, m = {m}: idle over total.", good=True)
+        return Message("fraction-right", f"idle over total, for p = {p} and m = {m}.", good=True)
     if exchanged:
-        return Message("exchanged", f"The two answers have changed places: this one is asked for p = {p} and m = {m}.")
+        return Message("exchanged", f"the two answers have changed places: this one is asked for p = {p} and m = {m}.")
     for slip in (slip for slip in FRACTION_SLIPS if slip.code not in ("percent", "useful-share", "whole-division")):
         if near(value, slip.formula(p, m), 0.001):
-            return Message(slip.code, f"p = {p}, m = {m}: {slip.text}")
-    found = fraction_slip(value, right)
-    if found:
-        return found
-    if near(value, right, 0.005):
-        return Message("rounded-too-far", f"p = {p}, m = {m}: found {show_value(value)}, rounded too far to tell right from "
-                       "nearly right. Write a fraction, or three digits after the point.")
-    return Message("fraction-wrong", f"p = {p}, m = {m}: found {show_value(value)}. Ask your own `bubble_fraction`, or count "
-                   "one stage: how long it is idle, and how long the step is.")
+            return Message(slip.code, f"{slip.text} (p = {p}, m = {m}.)")
+    return fraction_slip(value, right) or Message(
+        "fraction-wrong", f"not the bubble of p = {p} and m = {m}. Ask your own `bubble_fraction`, or count one stage: how long "
+        "it is idle, and how long the step is.")

@@ -5,8 +5,9 @@ from fractions import Fraction
 from random import Random
 from typing import NamedTuple
 
-from course.answers import UNANSWERED
-from course.checks.functions import Slip, ask, judge_replies
+from course.answers import UNANSWERED, Raised
+from course.checks.functions import Slip, ask, close, judge_replies, same
+from course.checks.numbers import CUT
 from course.checks.outcome import Message, Outcome, Step
 from course.formulas import bubble_fraction, busy_slots, idle_slots, total_slots
 
@@ -20,6 +21,10 @@ class Formula(NamedTuple):
     slips: tuple[Slip, ...]
 
 
+_ALONE = Slip("one-at-a-time", "that lets one stage work at a time; they work at the same time, on different micro-batches.",
+              lambda p, m: 2 * m * p)
+_STAGES = Slip("counts-stages", "that depends on the stages. One stage does as much work however many others there are.",
+               lambda p, m: 2 * p)
 FORMULAS = {
     "start": Formula(
         "the slots before the last stage can start its first forward", lambda p, m: p - 1,
@@ -46,17 +51,30 @@ FORMULAS = {
          Slip("half", "that is the way there. The backwards take as long again.", lambda p, m: m + p - 1),
          Slip("no-wait", "that is one stage's work, without the time in which it waits.", lambda p, m: 2 * m),
          Slip("off-by-one", "too long: for one stage and one micro-batch it is more than one forward and one backward.",
-              lambda p, m: 2 * (m + p)))),
+              lambda p, m: 2 * (m + p)),
+         Slip("off-by-one", "one slot too long: the way there and the way back are equally long.", lambda p, m: 2 * (m + p) - 1),
+         Slip("off-by-one", "too short: for one stage and one micro-batch it is less than one forward and one backward.",
+              lambda p, m: 2 * (m + p - 2)),
+         Slip("wait-twice", "that waits too long. While the pipeline fills there are only forwards, and only backwards while it "
+              "drains.", lambda p, m: 2 * m + 4 * (p - 1)), _ALONE,
+         Slip("one-at-a-time", "that is the number of operations of one kind, on all stages, one after the other.",
+              lambda p, m: m * p),
+         Slip("all-stages", "those are the slots of all stages together. The step is as long on each of them.",
+              lambda p, m: 2 * p * (m + p - 1)))),
     "busy": Formula(
         "the slots in which one stage works", lambda p, m: busy_slots(m),
         "each micro-batch passes each stage twice, on every stage alike.",
-        (Slip("half", "those are the forwards. There are as many backwards.", lambda p, m: m),
+        (Slip("half", "those are the forwards. There are as many backwards.", lambda p, m: m), _STAGES,
+         _STAGES._replace(formula=lambda p, m: p),
+         Slip("is-total", "that is the whole step, the wait included.", total_slots),
+         Slip("is-idle", "that is the wait. Busy is the rest of the step.", lambda p, m: 2 * (p - 1)),
          Slip("all-stages", "those are the slots of all stages together; one stage is asked for.", lambda p, m: 2 * m * p))),
     "idle": Formula(
         "the slots in which one stage waits", lambda p, m: idle_slots(p),
         "what is left of the step without its work no longer depends on m.",
         (Slip("half", "that is the wait while the pipeline fills. It drains as well.", lambda p, m: p - 1),
          Slip("counts-itself", "one stage too many: with one stage nobody waits.", lambda p, m: 2 * p),
+         Slip("is-busy", "that is the work. Idle is the rest of the step.", lambda p, m: 2 * m),
          Slip("all-stages", "those are the slots of all stages together; one stage is asked for.",
               lambda p, m: 2 * p * (p - 1)))),
     "fraction": Formula(
@@ -64,7 +82,18 @@ FORMULAS = {
         (Slip("over-ideal", "that is idle over busy. Total is busy and idle together.", lambda p, m: Fraction(p - 1, m)),
          Slip("useful-share", "that is busy over total: the rest is the bubble.", lambda p, m: 1 - bubble_fraction(p, m)),
          Slip("units-mixed", "idle and total are not in one unit: the wait of fill and drain goes over the whole step.",
-              lambda p, m: bubble_fraction(p, m) / 2))),
+              lambda p, m: bubble_fraction(p, m) / 2),
+         Slip("units-mixed", "idle and total are not in one unit: the wait of fill and drain goes over the whole step.",
+              lambda p, m: 2 * bubble_fraction(p, m)),
+         Slip("percent", "that is in percent. A fraction is asked for: divide by 100.", lambda p, m: 100 * bubble_fraction(p, m)),
+         Slip("upside-down", "it is upside down: total over idle.", lambda p, m: Fraction(m + p - 1, p - 1)),
+         Slip("total-over-busy", "that is total over busy, at least 1.", lambda p, m: Fraction(m + p - 1, m)),
+         Slip("off-by-one", "one stage too many waits: with one stage nobody does.", lambda p, m: Fraction(p, m + p)),
+         Slip("off-by-one", "one stage too many waits: with one stage nobody does.", lambda p, m: Fraction(p, m + p - 1)),
+         Slip("off-by-one", "the total is one unit too long.", lambda p, m: Fraction(p - 1, m + p)),
+         Slip("over-stages", "that does not see m: more micro-batches make it smaller.", lambda p, m: Fraction(p - 1, p)),
+         Slip("a-count", "that is a number of slots. Divide it by those of the step.", lambda p, m: 2 * (p - 1)),
+         Slip("whole-division", f"it gives 0 for every size, no bubble at all. {CUT}", lambda p, m: 0))),
 }
 
 
@@ -81,9 +110,13 @@ def judge_step(key: str, answer) -> Outcome:
     formula = FORMULAS[key]
     wanted = f"It gives {formula.asked}, from p and m."
     replies = ask(answer, sizes(key))
-    if UNANSWERED in replies.values():
+    no_function = next((reply for reply in replies.values() if isinstance(reply, Raised) and reply.type == "NotCallable"), None)
+    if UNANSWERED in replies.values() or (no_function and "ellipsis" in no_function.text):
         return Outcome((Step(key, 1, False),), (Message("unanswered", "Write the formula in place of `...` and run the cell. "
                                                         f"{wanted}"),))
-    said = judge_replies("formula", replies, formula.truth, wanted,
-                         f"Tried at {len(sizes(key))} sizes. The reason: {formula.reason}", formula.slips, wanted)
+    if no_function:
+        return Outcome((Step(key, 1, False),), (Message("not-a-function", "Leave `lambda p, m:` where it stands and write your "
+                                                        f"formula after it. {wanted}"),))
+    said = judge_replies(key, replies, formula.truth, wanted, f"tried at {len(sizes(key))} sizes. The reason: {formula.reason}",
+                         formula.slips, wanted, close if key == "fraction" else same)
     return Outcome((Step(key, 1, said.good),), (said,))

@@ -3,12 +3,13 @@
 import math
 from fractions import Fraction
 
-from course.checks.functions import Slip, ask, first_wrong, judge_replies, same
-from course.checks.outcome import Message, Outcome, Step, as_number, is_number
+from course.checks.functions import Slip, ask, close, first_wrong, judge_replies, rounded, same
+from course.checks.numbers import CUT
+from course.checks.outcome import Message, Outcome, Step
 from course.formulas import bubble_fraction, bubble_over_ideal, micro_batches_needed, to_fraction_of_total
 
-# Away from equality: there right algebra in floats may be one too high.
-SEVERAL = ((4, 0.11), (8, 0.075), (16, 0.032), (2, 0.3), (8, 0.42), (2, 0.6), (5, 0.12))
+# Away from equality, where right algebra in floats may be one too high; but for 1/2 and 1/4, in which floats do not round.
+SEVERAL = ((4, 0.11), (8, 0.075), (16, 0.032), (2, 0.3), (8, 0.42), (2, 0.6), (5, 0.12), (4, 0.5), (5, 0.25), (9, 0.25))
 ONE = ((1, 0.2), (1, 0.9))
 MICRO_BATCHES = "It returns the smallest number of micro-batches with which the bubble is at most `fraction` of the total."
 OVER_IDEAL = "It returns idle over ideal time, for p stages and m micro-batches."
@@ -33,26 +34,30 @@ def _over(numerator):
     return lambda p, fraction: numerator(p) / Fraction(fraction).limit_denominator(10**9)
 
 
-def _beside(difference):
-    """One more or one less than right, where that is a number of micro-batches at all."""
-    def formula(p, fraction):
-        right = micro_batches_needed(p, fraction)
-        if right + difference < 1:
-            raise ValueError("no micro-batches")
-        return right + difference
-    return formula
-
-
 def _each_way(code, text, formula):
     """A wrong formula as it is, rounded up and rounded down."""
     return [Slip(code, text, formula), *(Slip(code, text, lambda p, fraction, way=way: max(1, way(formula(p, fraction))))
                                          for way in (math.ceil, math.floor))]
 
 
-ONE_TOO_FEW = Slip("one-too-few", "one too few: with it the bubble is still above the fraction. Round up.", _beside(-1))
+def _below(p, fraction):
+    """The smallest m whose bubble is below the fraction."""
+    return max(1, math.floor(exact(p, fraction)) + 1)
+
+
 NEARLY = (
-    ONE_TOO_FEW,
-    Slip("one-too-many", "one too many: one fewer already brings the bubble down to the fraction.", _beside(1)),
+    *(Slip("one-too-few", "one too few, at least where the bubble cannot be exactly the fraction: it is then still above it. "
+           "Round up.", formula) for formula in (lambda p, fraction: math.floor(exact(p, fraction)),
+                                           lambda p, fraction: max(1, math.floor(exact(p, fraction))),
+                                           lambda p, fraction: max(1, math.ceil(exact(p, fraction)) - 1))),
+    Slip("strict", "this is the first m whose bubble is below the fraction. \"At most\" takes in a bubble that is exactly the "
+         "fraction, such as 1/2.", _below),
+    Slip("one-too-many", "one too many: one fewer already brings the bubble down to the fraction.",
+         lambda p, fraction: math.ceil(exact(p, fraction)) + 1),
+    Slip("one-too-many", "one too many: one fewer already brings the bubble down to the fraction.",
+         lambda p, fraction: math.floor(exact(p, fraction)) + 2),
+    Slip("starts-at-p", "it never returns fewer than p micro-batches. A large bubble takes fewer: m may be less than p.",
+         lambda p, fraction: max(p, micro_batches_needed(p, fraction))),
     *(Slip("not-whole", "the algebra is right, but micro-batches come whole: which way must you round?", formula)
       for formula in (exact, lambda p, fraction: max(1, exact(p, fraction)))),
     Slip("nearest", "rounding to the nearest number is sometimes one too few: the bubble is then above the fraction.",
@@ -67,19 +72,20 @@ INVERSE_SLIPS = (
     *_each_way("off-by-one", "this waits for p stages in place of p - 1.", _over(lambda p: p)),
     Slip("percent", "this takes the fraction for a percentage: 10% comes as 0.1.", _percent),
     *_each_way("useful-share", "this brings the useful share down to the fraction. The bubble is the other part.", _useful),
+    Slip("always-one", "it returns 1 whatever it is asked. It is called with p first and the fraction second: are they in this "
+         "order in its `def`?", lambda p, fraction: 1),
 )
 
 
 def check_inverse(answer) -> Outcome:
     """Points for the smallest m with several stages (2; 1 when one beside it or not whole), and for one stage (1)."""
-    replies = {point: as_number(reply) if as_number(reply) is not None else reply
-               for point, reply in ask(answer, SEVERAL + ONE).items()}
+    replies = ask(answer, SEVERAL + ONE)
     several = {point: reply for point, reply in replies.items() if point in SEVERAL}
     right = len(several) == len(SEVERAL) and first_wrong(several, micro_batches_needed) is None
     alone = {point: reply for point, reply in replies.items() if point in ONE}
     single = len(alone) == len(ONE) and first_wrong(alone, micro_batches_needed) is None
     said = judge_replies("micro_batches_needed", several, micro_batches_needed, MICRO_BATCHES,
-                         "The smallest m, never one too few.", INVERSE_SLIPS,
+                         "the smallest m, never one too few.", INVERSE_SLIPS,
                          f"{MICRO_BATCHES} Put yours into your `bubble_fraction`: it must be at most the fraction, and with one "
                          "micro-batch fewer above it.")
     nearly = not right and said.code in {slip.code for slip in NEARLY}
@@ -92,7 +98,7 @@ def check_inverse(answer) -> Outcome:
 
 
 def _one_stage_message(replies):
-    if all(is_number(reply) and same(reply, 0) for reply in replies.values()):
+    if all(same(reply, 0) for reply in replies.values()):
         return Message("one-stage-zero", "For one stage it returned 0. There is no bubble, but a step needs at least one "
                        "micro-batch.")
     said = judge_replies("micro_batches_needed", replies, micro_batches_needed, MICRO_BATCHES, "")
@@ -115,7 +121,11 @@ OVER_IDEAL_SLIPS = (
          lambda p, m: bubble_over_ideal(p, m) / 2),
     Slip("stages-mixed", "the work of all stages stands under the idle time of one: take one stage for both, or all.",
          lambda p, m: bubble_over_ideal(p, m) / p),
-    Slip("whole-division", "`//` drops what is behind the point: `/` keeps it.", lambda p, m: (p - 1) // m),
+    Slip("swapped", "stages and micro-batches have changed places: more micro-batches make the bubble smaller, not larger.",
+         lambda p, m: Fraction(m - 1, p)),
+    Slip("useful-share", "this is the useful share, busy over total.", lambda p, m: Fraction(m, m + p - 1)),
+    Slip("whole-division", f"it comes as a whole number. {CUT}", lambda p, m: (p - 1) // m),
+    Slip("whole-division", f"it gives 0 for every size, no bubble at all. {CUT}", lambda p, m: 0),
 )
 OF_TOTAL_SLIPS = (
     Slip("other-way", "this goes the other way, from the fraction of the total to that of the ideal.", lambda x: x / (1 - x)),
@@ -125,6 +135,7 @@ OF_TOTAL_SLIPS = (
     Slip("upside-down", "it is upside down: total over idle.", lambda x: (1 + x) / x),
     Slip("one-minus", "1 - x is no time over another: ideal is 1, idle is x, total is both.", lambda x: 1 - x),
     Slip("percent", "this is in percent: divide by 100.", lambda x: 100 * to_fraction_of_total(x)),
+    Slip("whole-division", f"it gives 0 for every x, no bubble at all. {CUT}", lambda x: 0),
 )
 
 
@@ -132,9 +143,12 @@ def check_definitions(over_ideal, of_total) -> Outcome:
     """Points for the bubble over ideal time (1) and for the way from there to the fraction of the total (1)."""
     sizes = ((4, 8), (1, 1), (8, 64), (2, 5), (7, 3))
     shares = tuple((float(bubble_over_ideal(p, m)),) for p, m in (*sizes, (9, 4), (8, 7)))
-    first = judge_replies("bubble_over_ideal", ask(over_ideal, sizes), bubble_over_ideal, OVER_IDEAL,
-                          "Idle over ideal: the Megatron paper's bubble.", OVER_IDEAL_SLIPS)
-    second = judge_replies("to_fraction_of_total", ask(of_total, shares), to_fraction_of_total, OF_TOTAL,
-                           "Ideal is 1, idle is x, total is both.", OF_TOTAL_SLIPS,
-                           f"{OF_TOTAL} Let ideal be 1: how long are idle and total then?")
-    return Outcome((Step("bubble_over_ideal", 1, first.good), Step("to_fraction_of_total", 1, second.good)), (first, second))
+    ideals, totals = ask(over_ideal, sizes), ask(of_total, shares)
+    first = judge_replies("bubble_over_ideal", ideals, bubble_over_ideal, OVER_IDEAL, "idle time over the time of the work.",
+                          OVER_IDEAL_SLIPS, like=close)
+    second = judge_replies("to_fraction_of_total", totals, to_fraction_of_total, OF_TOTAL,
+                           "ideal is 1, idle is x, total is both.", OF_TOTAL_SLIPS,
+                           f"{OF_TOTAL} Let ideal be 1: how long are idle and total then?", close)
+    notes = rounded(ideals, bubble_over_ideal) or rounded(totals, to_fraction_of_total)
+    return Outcome((Step("bubble_over_ideal", 1, first.good), Step("to_fraction_of_total", 1, second.good)),
+                   (first, second, *notes))

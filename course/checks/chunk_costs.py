@@ -2,8 +2,9 @@
 
 from fractions import Fraction
 
-from course.checks.functions import Slip, ask, judge_replies
-from course.checks.outcome import Outcome, Step, as_number, near
+from course.checks.functions import Slip, ask, close, judge_replies, rounded
+from course.checks.numbers import CUT
+from course.checks.outcome import Outcome, Step
 from course.formulas import activation_factor, boundary_messages, bubble_fraction, bubble_over_ideal
 
 SIZES = ((4, 8, 2), (4, 8, 4), (8, 64, 3), (2, 4, 2), (4, 64, 4), (4, 8, 1), (8, 16, 5))  # p, m, v
@@ -28,6 +29,9 @@ BUBBLE_SLIPS = (
          lambda p, m, v: 100 * bubble_fraction(p, m, v)),
     Slip("off-by-one", "this counts p steps of fill and drain, or p ranks to wait for. A rank waits for the other p-1.",
          lambda p, m, v: Fraction(p, v * m + p)),
+    Slip("swapped", "ranks and micro-batches have changed places: more micro-batches make the bubble smaller, not larger.",
+         lambda p, m, v: Fraction(m - 1, v * p + m - 1)),
+    Slip("whole-division", f"it gives 0, no bubble at all. {CUT}", lambda p, m, v: 0),
 )
 MESSAGE_SLIPS = (
     Slip("per-direction", "this is one direction. Activations go forward over each boundary, and gradients come back.",
@@ -75,32 +79,23 @@ FACTOR_SLIPS = (
 )
 
 
-def _asked(answer, points):
-    """The replies, numbers that were written as text read."""
-    return {point: reply if as_number(reply) is None else as_number(reply) for point, reply in ask(answer, points).items()}
-
-
-def _close(value, target):
-    """Up to the rounding of three digits, which tell all slips apart."""
-    return near(value, target, 0.001)
-
-
 def check_cost(bubble, messages, factor) -> Outcome:
     """Points for the bubble (1.5), the messages (1.5; half for one direction) and the activations' factor (1)."""
+    bubbles, factors = ask(bubble, SIZES), ask(factor, FACTORS)
     found = (
-        judge_replies("bubble_interleaved", _asked(bubble, SIZES), bubble_fraction, "It returns idle over total time.",
+        judge_replies("bubble_interleaved", bubbles, bubble_fraction, "It returns idle over total time.",
                       "A rank still waits for p-1 others, but each wait is one chunk long, 1/v of a stage.", BUBBLE_SLIPS,
-                      "In slots of one chunk: how long does each rank work, and for how many slots does it wait?", _close),
-        judge_replies("boundary_messages", _asked(messages, SIZES), boundary_messages, "It returns a number of messages.",
+                      "In slots of one chunk: how long does each rank work, and for how many slots does it wait?", close),
+        judge_replies("boundary_messages", ask(messages, SIZES), boundary_messages, "It returns a number of messages.",
                       "Each of the p v - 1 boundaries is crossed m times forward and m times back.", MESSAGE_SLIPS,
                       "How many boundaries do p v stages in a row have, and what crosses each in a step?"),
-        judge_replies("activation_factor", _asked(factor, FACTORS), activation_factor, "It returns a factor, above 1 for more.",
+        judge_replies("activation_factor", factors, activation_factor, "It returns a factor, above 1 for more.",
                       "p-1 more chunks than the p v that weigh as much as 1F1B's p stages.", FACTOR_SLIPS,
-                      "Count rank 0's warm-up in Megatron's order, add one, and compare with 1F1B's p micro-batches.", _close),
+                      "Count rank 0's warm-up in Megatron's order, add one, and compare with 1F1B's p micro-batches.", close),
     )
     shares = [Fraction(message.good) for message in found]
     if found[1].code == "per-direction":
         shares[1] = Fraction(1, 2)
     return Outcome(tuple(Step(name, worth, share) for name, worth, share in zip(
         ("bubble_interleaved", "boundary_messages", "activation_factor"), (Fraction(3, 2), Fraction(3, 2), 1), shares,
-        strict=True)), found)
+        strict=True)), (*found, *(rounded(bubbles, bubble_fraction) or rounded(factors, activation_factor))))

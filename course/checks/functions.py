@@ -1,13 +1,15 @@
 """Asking a learner's function: at many points, what it cannot be asked said once, a slip named only when all values show it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 from course.answers import UNANSWERED, Raised
-from course.checks.outcome import Message, as_number, show_value
+from course.checks.outcome import Message, as_number, is_number, near, show_found, show_value
 
 FUTILE = ("TimeLimit", "Ended", "NotCallable")  # what the next call would only repeat
 RELATIVE = 1e-9  # how far a float may be from an exact value
+ROUNDED = 0.0051  # how far a fraction written with two digits may be from the exact one
 
 
 class Slip(NamedTuple):
@@ -31,13 +33,23 @@ def ask(answer, points: Iterable[tuple]) -> dict[tuple, object]:
     return replies
 
 
+class Named(str):
+    """An argument that a message names in place of its value: `f(32, times)`."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
 def call(name: str, arguments: tuple) -> str:
     """The call as a message shows it: `f(4, 8)`."""
     return f"`{name}({', '.join(map(show_value, arguments))})`"
 
 
-def no_reply(name: str, arguments: tuple, reply, wanted: str) -> Message | None:
-    """The message for a reply that is nothing to judge; None for one that is. `wanted`: a sentence that says what is returned."""
+def no_reply(name: str, arguments: tuple, reply, wanted: str, others: Iterable = ()) -> Message | None:
+    """The message for a reply that is nothing to judge; None for one that is. `wanted`: a sentence that says what is returned.
+
+    `others` are all replies of the function: whether its `return` is missing, or passed by here, only they can tell.
+    """
     at = call(name, arguments)
     if isinstance(reply, Raised):
         if reply.type == "NotCallable":
@@ -49,25 +61,41 @@ def no_reply(name: str, arguments: tuple, reply, wanted: str) -> Message | None:
             return Message("too-slow", f"{at}: {reply.text}. Does a loop end?")
         if reply.type == "Ended":
             return Message("ended", f"{at} gave no answer: {reply.text}.")
+        said = reply.text.rstrip(".")
         if reply.type == "Refused":
-            return Message("refused", f"{at} returned what cannot be read: {reply.text}. {wanted}")
-        return Message("raised", f"{at} raised {reply.type}{': ' + reply.text if reply.text else ''}. {wanted}")
-    if reply is None or reply == UNANSWERED:
-        return Message("unanswered", f"{at} returned nothing: `{name}` is not answered yet, or its `return` is missing. {wanted}")
+            return Message("refused", f"{at} returned what cannot be read: {said}. {wanted}")
+        return Message("raised", f"{at} raised {reply.type}{': ' + said if said else ''}. {wanted}")
+    if reply == UNANSWERED:
+        return Message("unanswered", f"{at} returned `...`: `{name}` is not answered yet. {wanted}")
+    if reply is None and any(other is not None for other in others):
+        return Message("returned-none", f"{at} returned None here, and something else for other arguments. {wanted}")
+    if reply is None:
+        return Message("unanswered", f"{at} returned None: `{name}` is not answered yet, or its `return` is missing. {wanted}")
     return None
 
 
 def same(value, target) -> bool:
-    """Whether a reply is the target: numbers up to the rounding of floats, lists item by item, all else by equality."""
+    """Whether a reply is the target: numbers, also written as text, up to the rounding of floats; lists item by item.
+
+    A number is also the list of this one item: an array of one is no longer told from its item.
+    """
     if isinstance(target, list | tuple):
-        return isinstance(value, list) and len(value) == len(target) and all(map(same, value, target))
-    number = as_number(value) if not isinstance(value, str) else None
-    if number is None or as_number(target) is None:
+        listed = value if isinstance(value, list) else [value]
+        return len(listed) == len(target) and all(map(same, listed, target))
+    if not is_number(target):
         return type(value) is type(target) and value == target
-    try:
-        return abs(number - target) <= RELATIVE * max(1, abs(target))
-    except OverflowError:  # a whole number that no float can be compared with
-        return False
+    return near(as_number(value), target, Fraction(RELATIVE) * max(1, abs(Fraction(target))))
+
+
+def close(value, target) -> bool:
+    """Whether a reply is this fraction or factor, also where it is written with two digits."""
+    return near(as_number(value), target, ROUNDED)
+
+
+def rounded(replies: Mapping[tuple, object], truth: Callable) -> list[Message]:
+    """A note on replies that are right, where they are only close."""
+    return [Message("rounded", "Rounded values are taken. Others compute with them: return the value as it is.", good=True)
+            ] * (first_wrong(replies, truth, close) is None and first_wrong(replies, truth) is not None)
 
 
 def slip_of(replies: Mapping[tuple, object], truth: Callable, slips: Sequence[Slip], like: Callable = same) -> Slip | None:
@@ -93,13 +121,13 @@ def judge_replies(name: str, replies: Mapping[tuple, object], truth: Callable, w
     """One message about all replies of a function: praise, a slip by its name, or where it is wrong and what is asked for."""
     wrong = first_wrong(replies, truth, like)
     if wrong is None:
-        return Message(f"{name}-right", praise, good=True)
+        return Message(f"{name}-right", f"`{name}`: {praise}", good=True)
     usable = {point: reply for point, reply in replies.items() if no_reply(name, point, reply, wanted) is None}
     slip = slip_of(usable, truth, slips, like) if usable else None
     if slip:
         return Message(slip.code, f"`{name}`: {slip.text}")
-    trouble = no_reply(name, wrong, replies[wrong], wanted)
-    return trouble or Message(f"{name}-wrong", f"{call(name, wrong)} returned {show_value(replies[wrong])}: not right. "
+    trouble = no_reply(name, wrong, replies[wrong], wanted, replies.values())
+    return trouble or Message(f"{name}-wrong", f"{call(name, wrong)} returned {show_found(replies[wrong])}: not right. "
                               f"{advice or wanted}")
 
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from course.checks.drawing_rules import explain_faults, first_avoidable_idle, read_answer
 from course.checks.numbers import fraction_slip, number_step
-from course.checks.outcome import Message, Outcome, Step, is_number, near, show_value, unreadable
+from course.checks.outcome import Message, Outcome, Step, as_number, near, show_found, show_value, unreadable
 from course.formulas import bubble_fraction, busy_slots, idle_slots, total_slots
 from course.legality import violations
 from course.recognition import recognize
@@ -97,10 +97,11 @@ def check_bubbles(per_stage, fraction) -> Outcome:
     right = [False] * STAGES
     if trouble:
         messages.append(trouble)
-    elif not isinstance(counts, list) or len(counts) != STAGES or not all(map(is_number, counts)):
+    elif not isinstance(counts, list) or len(counts) != STAGES or None in map(as_number, counts):
         messages.append(Message("not-a-list", f"`bubbles_per_stage` is a list of {STAGES} numbers, one a stage, stage 0 "
-                                f"first; found {show_value(counts)}."))
+                                f"first; found {show_found(counts)}."))
     else:
+        counts = [*map(as_number, counts)]
         right = [count == IDLE for count in counts]
         messages.append(_bubbles_message(counts))
     step, found = number_step("bubble fraction", 2, fraction.value(), "bubble_fraction_4_4", _fraction_message)
@@ -118,7 +119,8 @@ def _bubbles_message(counts):
     middle = [2 * (STAGES - 1 - stage) for stage in range(STAGES)]
     outside = [2 * stage for stage in range(STAGES)]
     if counts == [IDLE] * STAGES:
-        return Message("bubbles-right", "As many idle cells on every stage, though at other times.", good=True)
+        return Message("bubbles-right", "`bubbles_per_stage`: as many idle cells on every stage, though at other times.",
+                       good=True)
     if counts == middle:
         return Message("only-middle", "This counts the gap between forwards and backwards only. The bubble is also the wait "
                        "before a stage's first operation (fill) and after its last (drain).")
@@ -138,7 +140,7 @@ def _bubbles_message(counts):
 def _fraction_message(value):
     right = bubble_fraction(STAGES, MICRO_BATCHES)
     if near(value, right):
-        return Message("fraction-right", "Idle over total: what GPipe's paper calls the bubble.", good=True)
+        return Message("fraction-right", "idle over total: what GPipe's paper calls the bubble.", good=True)
     slip = fraction_slip(value, right)
     if slip:
         return slip
@@ -146,11 +148,11 @@ def _fraction_message(value):
         return Message("over-other", "3/4 is not idle over total. Total is every cell of the drawing, rows times slots, "
                        "the idle ones included. (With as many stages as micro-batches, several slips give 3/4.)")
     if near(value, Fraction(3, 8)):
-        return Message("off-by-one", "The total is one slot short somewhere: count the columns of your drawing again, for "
+        return Message("off-by-one", "the total is one slot short somewhere: count the columns of your drawing again, for "
                        "forwards and backwards.")
     if value == IDLE or value == IDLE * STAGES:
-        return Message("a-count", "This is a number of idle cells. The fraction is that number over the number of all cells.")
-    return Message("fraction-wrong", f"Found {show_value(value)}. Divide the idle cells of the shortest diagram by all its "
+        return Message("a-count", "this is a number of idle cells. The fraction is that number over the number of all cells.")
+    return Message("fraction-wrong", "divide the idle cells of the shortest diagram by all its "
                    "cells, busy and idle, of all stages from slot 0 to the end.")
 
 
@@ -165,34 +167,34 @@ def check_backward_twice(slots, fraction) -> Outcome:
 def _slots_message(value):
     right = total_slots(STAGES, MICRO_BATCHES, backward=2)
     if value == right:
-        return Message("slots-right", "Every stage still waits for the others as before, each wait in proportion.", good=True)
+        return Message("slots-right", "every stage still waits for the others as before, each wait in proportion.", good=True)
     if value == SLOTS:
         return Message("unchanged", f"{SLOTS} is the length with a backward of one slot; here the backwards take twice as long.")
     if value == 2 * SLOTS:
-        return Message("all-doubled", "This doubles the forwards as well. Only the backwards take two slots.")
+        return Message("all-doubled", "this doubles the forwards as well. Only the backwards take two slots.")
     if value == SLOTS + MICRO_BATCHES:
-        return Message("fill-forgotten", "This lengthens one stage's own backwards. The first backward also has to pass "
+        return Message("fill-forgotten", "this lengthens one stage's own backwards. The first backward also has to pass "
                        "through the other stages, and takes two slots on each.")
     if value == 3 * MICRO_BATCHES:
-        return Message("no-bubble", "This is one stage's work alone, without the time in which it waits.")
-    return Message("slots-wrong", f"Found {show_value(value)}. Redraw the last stage's and then stage 0's row with backwards two "
+        return Message("no-bubble", "this is one stage's work alone, without the time in which it waits.")
+    return Message("slots-wrong", "redraw the last stage's and then stage 0's row with backwards two "
                    "cells wide, and count the columns.")
 
 
 def _twice_fraction_message(value):
     right = bubble_fraction(STAGES, MICRO_BATCHES)
     if near(value, right):
-        return Message("fraction-same", "The same fraction as before: idle and busy time grow alike.", good=True)
+        return Message("fraction-same", "the same fraction as before: idle and busy time grow alike.", good=True)
     slip = fraction_slip(value, right)
     if slip:
         return slip
     busy = busy_slots(MICRO_BATCHES, backward=2)
     if near(value, Fraction(idle_slots(STAGES, backward=2), busy)):
-        return Message("over-busy", "This is idle over busy. The fraction is idle over total, busy and idle together.")
+        return Message("over-busy", "this is idle over busy. The fraction is idle over total, busy and idle together.")
     if value in (idle_slots(STAGES, backward=2), STAGES * idle_slots(STAGES, backward=2)):
-        return Message("a-count", "This is a number of idle cells. The fraction is that number over the number of all cells.")
+        return Message("a-count", "this is a number of idle cells. The fraction is that number over the number of all cells.")
     if near(value, Fraction(IDLE, total_slots(STAGES, MICRO_BATCHES, backward=2))):
-        return Message("idle-unchanged", f"This keeps {IDLE} idle slots a stage. A stage now waits for backwards that take "
+        return Message("idle-unchanged", f"this keeps {IDLE} idle slots a stage. A stage now waits for backwards that take "
                        "twice as long, so its idle time grows too.")
-    return Message("fraction-wrong", f"Found {show_value(value)}. Divide the idle slots of one stage in the longer drawing by "
+    return Message("fraction-wrong", "divide the idle slots of one stage in the longer drawing by "
                    "all its slots, busy and idle.")

@@ -73,7 +73,7 @@ def schedule_from(replies: Mapping[tuple, object], name: str, p: int, m: int, v:
     orders = []
     for rank, arguments in enumerate(arguments_of(p, m, v)):
         reply = replies.get(arguments)
-        if trouble := no_reply(name, arguments, reply, wanted):
+        if trouble := no_reply(name, arguments, reply, wanted, replies.values()):
             return trouble
         try:
             orders.append(read_order(reply, rank if v is None else None))

@@ -1,5 +1,6 @@
 """What a check says: earned steps, messages with codes, and the drawing that the faults are marked in."""
 
+import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -47,9 +48,10 @@ class Outcome:
 def unreadable(value, name: str, wanted: str) -> Message | None:
     """The message for an answer that is not there or could not be taken, None for one that can be looked at."""
     if isinstance(value, Raised):
+        said = value.text.rstrip(".")
         if value.type == "Refused":
-            return Message("refused", f"`{name}`: {value.text}. {wanted}")
-        return Message("raised", f"`{name}` could not be read: {value.type}: {value.text}. {wanted}")
+            return Message("refused", f"`{name}`: {said}. {wanted}")
+        return Message("raised", f"`{name}` could not be read: {value.type}: {said}. {wanted}")
     if value is None or (isinstance(value, str) and value.strip() == UNANSWERED):
         return Message("unanswered", f"`{name}` is not answered yet. {wanted}")
     return None
@@ -80,6 +82,17 @@ def near(value, target, tolerance=0.002) -> bool:
 
 
 def show_value(value) -> str:
-    """A value as a message shows it: its repr, cut after 40 characters."""
-    text = repr(value)
+    """A value as a message shows it: its repr with fractions as people write them, cut after 40 characters.
+
+    >>> show_value([Fraction(3, 8), "F0"])
+    "[3/8, 'F0']"
+    """
+    if isinstance(value, Raised):
+        return f"{value.type}: {value.text}"
+    text = re.sub(r"Fraction\((-?\d+), (\d+)\)", lambda pair: pair[1] if pair[2] == "1" else f"{pair[1]}/{pair[2]}", repr(value))
     return text if len(text) <= 40 else text[:40] + "…"
+
+
+def show_found(value) -> str:
+    """The same after `returned` or `found`: tuples and arrays are read as lists, so a list is called one."""
+    return f"{'a list, ' * isinstance(value, list)}{show_value(value)}"

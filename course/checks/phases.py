@@ -2,7 +2,7 @@
 
 from course.checks.functions import Slip, ask, call, first_wrong, no_reply, same, slip_of
 from course.checks.one_f_one_b import ORDINARY, SMALL
-from course.checks.outcome import Message, Outcome, Step, is_number, show_value
+from course.checks.outcome import Message, Outcome, Step, as_number, show_found
 from course.formulas import peak_in_flight, warm_up_forwards
 
 POINTS = [(p, m, stage) for p, m in (*ORDINARY, *SMALL) for stage in range(p)]
@@ -46,7 +46,7 @@ def check_phases(answer) -> Outcome:
     Pairs may begin with F or with B; what is asked is that all answers keep to one of the two.
     """
     replies = ask(answer, POINTS)
-    lengths = {point: _listed(reply) for point, reply in replies.items()}
+    lengths = {point: three_numbers(reply) for point, reply in replies.items()}
     truth = max((forward_first, backward_first), key=lambda way: sum(
         same(lengths.get(point), way(*point)) for point in POINTS))
     ordinary = [point for point in POINTS if point[:2] in ORDINARY]
@@ -60,13 +60,15 @@ def check_phases(answer) -> Outcome:
     return Outcome(steps, tuple(_phase_messages(replies, lengths, truth)))
 
 
-def _listed(reply):
-    """Three numbers with names are three numbers."""
-    return list(reply.values()) if isinstance(reply, dict) else reply
+def three_numbers(reply):
+    """Three numbers, also with names or written as text, as a list; what is none as it is."""
+    given = list(reply.values()) if isinstance(reply, dict) else reply
+    numbers = [*map(as_number, given)] if isinstance(given, list) else []
+    return numbers if len(numbers) == 3 and None not in numbers else given
 
 
 def _is_triple(value):
-    return isinstance(value, list) and len(value) == 3 and all(map(is_number, value))
+    return isinstance(value, list) and len(value) == 3 and None not in map(as_number, value)
 
 
 def _phase_messages(replies, lengths, truth):
@@ -76,7 +78,7 @@ def _phase_messages(replies, lengths, truth):
         return [Message("phases-right", f"Right at every size, with pairs that begin with {way}; the other way to count them "
                         "would be as good. Each forward and each backward is in one phase.", good=True)]
     messages, ordinary = [], {point: found for point, found in lengths.items() if point[:2] in ORDINARY}
-    trouble = no_reply("phase_lengths", wrong, replies[wrong], WANTED)
+    trouble = no_reply("phase_lengths", wrong, replies[wrong], WANTED, replies.values())
     usable = {point: found for point, found in ordinary.items() if _is_triple(found)}
     slip = slip_of(usable, truth, PHASE_SLIPS) if usable else None
     if slip:
@@ -86,7 +88,7 @@ def _phase_messages(replies, lengths, truth):
                                 "micro-batches as stages.", good=True))
     found = lengths[wrong]
     if not trouble and not _is_triple(found):
-        trouble = Message("not-three-numbers", f"{call('phase_lengths', wrong)} returned {show_value(found)}. {WANTED}")
+        trouble = Message("not-three-numbers", f"{call('phase_lengths', wrong)} returned {show_found(found)}. {WANTED}")
     if trouble:
         return [*messages, trouble]
     return messages if slip else [*messages, _not_right(lengths, wrong)]
@@ -96,7 +98,7 @@ def _not_right(lengths, wrong):
     """What is wrong with one reply of three numbers: a sum that cannot be, a mixture of two ways to count, or just its place."""
     p, m, stage = wrong
     warm_up, pairs, cooldown = lengths[wrong]
-    at = f"{call('phase_lengths', wrong)} returned {show_value((warm_up, pairs, cooldown))}"
+    at = f"{call('phase_lengths', wrong)} returned {warm_up}, {pairs}, {cooldown}"
     if min(warm_up, pairs, cooldown) < 0:
         return Message("negative", f"{at}: no phase can be shorter than nothing. With m={m} the stage has {m} forward"
                        f"{'s' * (m > 1)} to run, in all its phases.")
@@ -152,14 +154,15 @@ def check_in_flight(answer) -> Outcome:
         for name, asked in (("all", points), ("ordinary", ordinary)):
             right[schedule, name] = all(point in given and same(given[point], peak_in_flight(*point)) for point in asked)
         if given:
-            found = _flight_message(schedule, given, {key: given[key] for key in ordinary if key in given}, slips, right)
+            found = _flight_message(schedule, given, {key: given[key] for key in ordinary if key in given}, slips, right,
+                                    replies.values())
             messages += [found] if found.code not in [message.code for message in messages] else []
     steps = (Step("GPipe", 1, right["gpipe", "all"]), Step("1F1B, m at least p", 2, right["1f1b", "ordinary"]),
              Step("1F1B at every size, m < p, m = 1 and p = 1 included", 1, right["1f1b", "all"]))
     return Outcome(steps, tuple(messages))
 
 
-def _flight_message(schedule, given, ordinary, slips, right):
+def _flight_message(schedule, given, ordinary, slips, right, replies):
     name = "peak_in_flight"
     if right[schedule, "all"]:
         praise = {"gpipe": "GPipe: on every stage, every micro-batch.",
@@ -167,17 +170,17 @@ def _flight_message(schedule, given, ordinary, slips, right):
                           "bridge."}
         return Message(f"{schedule}-right", praise[schedule], good=True)
     wrong = first_wrong(given, peak_in_flight)
-    usable = {point: reply for point, reply in ordinary.items() if is_number(reply)}
+    usable = {point: reply for point, reply in ordinary.items() if as_number(reply) is not None}
     slip = slip_of(usable, peak_in_flight, slips) if usable else None
     if slip:
         return Message(slip.code, f"`{name}`: {slip.text}")
-    if trouble := no_reply(name, wrong, given[wrong], FLIGHT_WANTED):
+    if trouble := no_reply(name, wrong, given[wrong], FLIGHT_WANTED, replies):
         return trouble
-    if not is_number(given[wrong]):
-        return Message("not-a-number", f"{call(name, wrong)} returned {show_value(given[wrong])}. {FLIGHT_WANTED}")
+    if as_number(given[wrong]) is None:
+        return Message("not-a-number", f"{call(name, wrong)} returned {show_found(given[wrong])}. {FLIGHT_WANTED}")
     _, p, m, stage = wrong
-    at = f"{call(name, wrong)} returned {show_value(given[wrong])}"
-    if right[schedule, "ordinary"] and given[wrong] > m:
+    at = f"{call(name, wrong)} returned {show_found(given[wrong])}"
+    if right[schedule, "ordinary"] and as_number(given[wrong]) > m:
         return Message("more-than-there-are", f"{at}, right where m is at least p. Here there are only {m} micro-batches.")
     if schedule == "gpipe":
         return Message("gpipe-wrong", f"{at}. How many forwards does stage {stage} run before its first backward, in GPipe?")

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from course.answers import UNANSWERED, LocalAnswer, Raised
 from course.checks.bubble_steps import judge_step
+from course.checks.functions import same
 from course.checks.outcome import as_number, show_value
 from course.figures import curves_figure
 from course.formulas import bubble_fraction, bubble_over_ideal, micro_batches_needed, to_fraction_of_total
@@ -31,12 +32,24 @@ def compared(p: int, m: int) -> tuple[Fraction, Fraction]:
 
 def your_formula(total_slots: Callable, busy_slots: Callable, fraction: Callable) -> View:
     """The learner's three functions beside the simulator, at sizes that no exercise asks for."""
-    total, busy, share, rows = LocalAnswer(total_slots), LocalAnswer(busy_slots), LocalAnswer(fraction), []
+    total, busy, share, rows, ratios = LocalAnswer(total_slots), LocalAnswer(busy_slots), LocalAnswer(fraction), [], []
     for p, m in ((1, 1), (2, 3), (3, 2), (3, 6), (5, 20), (16, 64)):
-        timeline = simulate(gpipe(p, m))
-        rows.append([p, m, f"{_said(total.call(p, m))} : {_said(busy.call(p, m))}", f"{timeline.makespan} : {timeline.work // p}",
-                     _percent(share.call(p, m)), _percent(timeline.bubble_fraction)])
-    return table(["stages", "micro-batches", "total : busy, yours", "simulated", "bubble, yours", "simulated"], rows)
+        timeline, mine = simulate(gpipe(p, m)), (total.call(p, m), busy.call(p, m))
+        there = timeline.makespan, timeline.work // p
+        ratios.append((_ratio(*mine) == _ratio(*there), same(mine[1], there[1])))
+        rows.append([p, m, " : ".join(map(_said, mine)), " : ".join(map(str, there)), _percent(share.call(p, m)),
+                     _percent(timeline.bubble_fraction)])
+    view = table(["stages", "micro-batches", "total : busy, yours", "simulated", "bubble, yours", "simulated"], rows)
+    if not all(equal for equal, _ in ratios) or all(alike for _, alike in ratios):
+        return view
+    return together(view, paragraphs("Yours count in another unit than the simulator's single slots of one stage. Both of yours "
+                                     "do, so the ratio is the same, and the fraction needs no more than the ratio."))
+
+
+def _ratio(total, busy):
+    """Total over busy, up to the rounding of floats; None where one of them is no number above 0."""
+    total, busy = as_number(total), as_number(busy)
+    return None if total is None or busy is None or min(total, busy) <= 0 else round(Fraction(total) / Fraction(busy), 9)
 
 
 def ratio_table(p: int = 3, m: int = 6) -> View:
@@ -84,7 +97,7 @@ def two_definitions(over_ideal: Callable, of_total: Callable) -> View:
 
 
 def needed_table(needed: Callable) -> View:
-    """The micro-batches that some bubbles take, by the learner's function; where floats made one too many, it says so."""
+    """The micro-batches that some bubbles take, by the learner's function; where it is one too many, what can do that."""
     yours, rows, above = LocalAnswer(needed), [], False
     percents = (20, 10, 5, 1)
     for p in (2, 4, 8, 16):
@@ -96,9 +109,9 @@ def needed_table(needed: Callable) -> View:
     if not above:
         return view
     return together(view, paragraphs(
-        "Where the bubble can be exactly the fraction, yours is one micro-batch too high. The algebra is right: 0.2 is no exact "
-        f"number in binary, so 3 * (1 - 0.2) / 0.2 is {3 * (1 - 0.2) / 0.2!r}, which is rounded up. With Fraction(1, 5) it "
-        f"is exactly {micro_batches_needed(4, Fraction(1, 5))}."))
+        "Where the bubble can be exactly the fraction, yours is one micro-batch higher here than it must be. Floats can do that "
+        f"to right algebra: 0.2 is no exact number in binary, 3 * (1 - 0.2) / 0.2 is {3 * (1 - 0.2) / 0.2!r} in floats, and that is "
+        f"rounded up. With Fraction(1, 5) it is exactly {micro_batches_needed(4, Fraction(1, 5))}."))
 
 
 def where_it_ends(runs: Mapping[str, RealRun | NoRun]) -> View:

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from course.answers import LocalAnswer
-from course.checks.outcome import Message, is_number, show_value
+from course.checks.outcome import Message, as_number, is_number, show_value
+from course.checks.phases import three_numbers
 from course.checks.room import first_over, judge_within_room
 from course.figures import memory_figure, stack, timeline_figure
 from course.formulas import peak_in_flight
@@ -71,7 +72,7 @@ def phases_of(order: Callable, lengths: Callable, stages: int, micro_batches: in
     answer, rows, fits = LocalAnswer(lengths), [], True
     for stage, row in enumerate(schedule.ranks):
         reply = answer.call(stages, micro_batches, stage)
-        found = list(reply.values()) if isinstance(reply, dict) else reply
+        found = three_numbers(reply)
         if not isinstance(found, list) or len(found) != 3 or not all(map(is_number, found)):
             return paragraphs(f"`phase_lengths({stages}, {micro_batches}, {stage})` gave {show_value(reply)}, not three numbers.")
         warm_up, pairs = int(found[0]), 2 * int(found[1])
@@ -117,7 +118,8 @@ def bytes_beside(count: Callable, *runs: RealRun | NoRun) -> View:
         schedule = run.run.schedule
         for stage, (one, peak) in enumerate(zip(run.run.bytes_of_one, run.run.peak_activation_bytes, strict=True)):
             mine = answer.call(name, schedule.stages, schedule.micro_batches, stage)
-            product = f"{int(mine) * one:,}" if is_number(mine) else "-"
+            count = as_number(mine)
+            product = "-" if count is None else f"{int(count) * one:,}"
             rows.append([SCHEDULES[name].title, f"stage {stage}", show_value(mine), f"{one:,}", product, f"{peak:,}"])
     found = table(["", "", "your peak_in_flight", "bytes of one", "count x bytes", "bytes measured at most"], rows)
     there = {name for name, _ in named}
