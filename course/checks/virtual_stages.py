@@ -73,10 +73,15 @@ def check_layers(answer) -> Outcome:
                     Step("stages dealt out to the ranks in turn", 2, message.good)), (message, *notes * from_one))
 
 
-def _in_order(reply):
-    """A list of layers, in whatever order it was made."""
+def layers_in(reply) -> list | None:
+    """The layers in a reply, sorted, in whatever order and form they stand there; None where it is no list of numbers."""
     numbers = [*map(as_number, reply)] if isinstance(reply, list) else [None]
-    return reply if None in numbers else sorted(numbers)
+    return None if None in numbers else sorted(numbers)
+
+
+def _in_order(reply):
+    layers = layers_in(reply)
+    return reply if layers is None else layers
 
 
 def _shared_out(replies, model):
