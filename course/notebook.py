@@ -208,9 +208,12 @@ def draw_here(text, stages: int = 4, slots: int = 16, micro_batches: int = 4):
 
 
 def explore(schedule="1f1b", ranks=4, micro_batches=8, chunks=1, backward=1,
-            schedules=("gpipe", "1f1b", "interleaved_1f1b")) -> Explorer | View:
-    """Sliders for a schedule's sizes, its timeline and numbers below; without them while the notebook is graded or validated."""
-    given = schedule, ranks, micro_batches, chunks, backward, schedules
+            schedules=("gpipe", "1f1b", "interleaved_1f1b"), formulas=True) -> Explorer | View:
+    """Sliders for a schedule's sizes, its timeline and numbers below; without them while the notebook is graded or validated.
+
+    `formulas=False` leaves the closed forms for the learner to find.
+    """
+    given = schedule, ranks, micro_batches, chunks, backward, schedules, formulas
     try:
         if not is_grading():
             return explorer(*given)

@@ -12,7 +12,9 @@ from course.checks.room import first_over, judge_within_room
 from course.exercises import EXERCISES, judge
 from course.formulas import peak_in_flight, total_slots
 from tests import bank_2_1f1b_phases as bank
+from tests import bank_2_orders
 from tests.bank import assert_verdict, judged_locally, judged_remotely
+from tests.bank_2_orders import LOOP
 from tests.headless import outputs, run_notebook
 
 CASES = bank.RIGHT + bank.WRONG
@@ -57,8 +59,44 @@ def test_a_function_that_fails_at_one_size_is_right_at_the_others():
         return [] if (p, m) == (12, 48) else [operation.short for operation in schedules.one_f_one_b(p, m).ranks[stage]]
 
     verdict = judge("ex2-order", LocalAnswer(once))
-    assert verdict.points == pytest.approx(7 * 5 / 6)
+    assert verdict.points == 7 * 3 / 4
     assert [message.code for message in verdict.messages] == ["right-at", "missing"]
+
+
+def said_of(source, *codes):
+    """The texts of one verdict, of these codes."""
+    grade_id = next(entry.grade_id for entry in EXERCISES.values() if entry.answers and f"def {entry.answers[0]}(" in source)
+    return " ".join(message.text for message in judged_locally(bank.Case(grade_id, source, 0)).messages if message.code in codes)
+
+
+def test_a_hint_about_few_micro_batches_asks_about_the_stage_that_fails():
+    gpipe_below = "if m < p:\n    return [k + str(i) for k in 'FB' for i in range(m)]\n" + LOOP.strip() + "\nreturn order"
+    said = said_of(bank_2_orders.order(gpipe_below, 0).source, "m-below-p")
+    assert "only 2 micro-batches: what does the warm-up of stage 3 consist of" in said
+    one_lost = bank_2_orders.order("if m == 1:\n    return ['F0']\n" + LOOP.strip() + "\nreturn order", 0).source
+    assert said_of(one_lost, "missing").startswith("`one_f_one_b(3, 1, 0)` lacks B0:") and not said_of(one_lost, "m-below-p")
+
+
+def test_what_is_there_twice_is_said_with_its_stage():
+    twice = bank_2_orders.order(LOOP + "return order + order[-1:]", 0).source
+    assert said_of(twice, "repeated") == "p=4, m=8: B7 is there more than once, again on stage 0. Each operation runs once."
+
+
+def test_a_list_kept_between_calls_is_named():
+    said = said_of("kept = []\ndef one_f_one_b(p, m, stage):\n    kept.extend([f'F{i}' for i in range(m)])\n    return kept",
+                   "changed")
+    assert "`one_f_one_b(4, 8, 0)` returned 8 items at first, and " in said and "kept between the calls" in said
+
+
+@pytest.mark.parametrize(("p", "m"), SIZES)
+def test_a_cut_fits_where_it_gives_the_order_and_nowhere_else(p, m):
+    for stage in range(p):
+        for pair in phases.WAYS:
+            cuts = {(w, n, c) for w, n, c in itertools.product(range(m + 1), repeat=3)
+                    if phases.fits([w, n, c], p, m, stage, pair)}
+            right = phases.WAYS[pair](p, m, stage)
+            other = (m - 1, 1, m - 1) if pair == "FB" else right
+            assert right in cuts and cuts <= {right, other, (m, 0, m)}, (p, m, stage, pair, cuts)
 
 
 def test_each_kind_of_wrong_answer_has_its_own_message():
@@ -142,6 +180,15 @@ def test_claims_answer_the_misconceptions_of_this_notebook():
     assert list(EXERCISES["ex2-claims"].statements) == list(CLAIMS) == list("abcdef")
     assert 2 <= sum(claim.true for claim in CLAIMS.values()) <= 4
     assert {"smaller-bubble", "same-on-all", "divided-by-p", "warm-up-same"} <= {claim.code for claim in CLAIMS.values()}
+
+
+@pytest.mark.parametrize("called", [True, False])
+def test_a_wrong_verdict_is_not_told_in_words_nor_its_reason(called):
+    messages = judge("ex2-claims", LocalAnswer(dict.fromkeys("abcdef", called))).messages
+    for (key, claim), message in zip(CLAIMS.items(), messages, strict=True):
+        assert message.good == (claim.true == called) == (claim.why in message.text)
+        assert message.text.startswith(f"Statement {key}, {called}, right: " if message.good else f"Statement {key}: look again. ")
+        assert message.good or claim.look in message.text
 
 
 # --- room -------------------------------------------------------------------------------------------------

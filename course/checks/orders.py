@@ -22,8 +22,8 @@ class NoOrder(ValueError):
 def read_order(value, stage: int | None = None) -> tuple[Operation, ...]:
     """The operations of one rank, from plain data. `stage` is that of tokens that name none; None where each must.
 
-    A list of tokens, one text of them, (kind, micro-batch) or (stage, kind, micro-batch) lists, Operations; small letters
-    are read as capitals, idle cells are left out. NoOrder names the first item that is no token.
+    A list of tokens, one text of them, (kind, micro-batch) or (stage, kind, micro-batch) lists, Operations; lists of these, one
+    after the other; small letters are read as capitals, idle cells are left out. NoOrder names the first item that is no token.
 
     >>> read_order("f0 . B0", stage=1) == read_order([["F", 0], ["B", 0]], stage=1)
     True
@@ -32,7 +32,16 @@ def read_order(value, stage: int | None = None) -> tuple[Operation, ...]:
         value = re.split(r"[\s,|'\"]+", value.strip(" \t\n,|'\"[]()"))
     if not isinstance(value, Sequence):
         raise NoOrder("not-a-list", f"a list of tokens is asked for, found {show_value(value)}")
-    return tuple(operation for position, item in enumerate(value) if (operation := _read(item, stage, position)))
+    return tuple(operation for position, item in enumerate(_flat(value)) if (operation := _read(item, stage, position)))
+
+
+def _flat(items):
+    """The items of lists in lists, such as one for each phase, in turn; a list that is a token stays one."""
+    for item in items:
+        if isinstance(item, list) and not TOKEN.fullmatch("".join(map(str, item)).upper() if len(item) in (2, 3) else ""):
+            yield from _flat(item)
+        else:
+            yield item
 
 
 def _read(item, stage, position):
