@@ -122,7 +122,7 @@ def g(layout, model):
         for answer in (LocalAnswer, lambda function: session.answer(function.__name__)):
             assert answer(namespace["f"]).call(record, model) == [0, 2, {"layers": 48}, "Record", True]
             assert answer(namespace["g"]).call(record, model) == Raised(
-                "AttributeError", "there is no 'nothing' here; there are tp, pp")
+                "AttributeError", "there is no 'nothing' here; there are tp, pp, in line 6 of its cell")
     assert record == {"tp": 4, "pp": 2}
 
 

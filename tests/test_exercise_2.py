@@ -187,7 +187,8 @@ def test_a_wrong_verdict_is_not_told_in_words_nor_its_reason(called):
     messages = judge("ex2-claims", LocalAnswer(dict.fromkeys("abcdef", called))).messages
     for (key, claim), message in zip(CLAIMS.items(), messages, strict=True):
         assert message.good == (claim.true == called) == (claim.why in message.text)
-        assert message.text.startswith(f"Statement {key}, {called}, right: " if message.good else f"Statement {key}: look again. ")
+        start = f"Statement {key}, {called}, right: " if message.good else f"Statement {key}: look again. "
+        assert message.text.startswith(start)
         assert message.good or claim.look in message.text
 
 
@@ -248,6 +249,10 @@ def test_where_a_schedule_first_holds_too_much():
 def test_the_released_notebook_gives_nothing_away(tmp_path):
     notebook = run_notebook("notebooks", f"{NOTEBOOK}.ipynb", tmp_path)
     shown = "\n".join(text for cell in notebook.cells if cell.cell_type == "code" for text in outputs(cell))
+    shown += "\n".join(cell.source for cell in notebook.cells)
+    for secret in ("bridges the way", "one micro-batch less", "as many micro-batches in flight", "closed form"):
+        assert secret not in shown, secret
+    shown = "\n".join(text for cell in notebook.cells if cell.cell_type == "code" for text in outputs(cell))
     for secret in ("F0 F1 F2 F3 .  .  .  B0 F4", "4, 3, 2, 1", "same.", "48", "27.3%", "3/11", "bytes of one"):
         assert secret not in shown, secret
     assert "stops at F4, in slot 4" in shown
@@ -263,6 +268,8 @@ def test_the_solved_notebook_measures_what_it_says(tmp_path):
     (text,) = next(text for source, text in shown.items() if "same_step(" in source and "import" not in source)
     measured = next(line for line in text.splitlines() if line.startswith("slots, measured")).split()[-2:]
     assert "took longer" in text or all(abs(float(slots) - 22) < 1 for slots in measured)
+    explorer = next(text for source, text in shown.items() if "explore(" in source and "import" not in source)
+    assert "bubble, idle over total: 3/11" in explorer[0] and "closed form" not in "".join(explorer)
     (text,) = next(text for source, text in shown.items() if "fewer_stages(" in source and "import" not in source)
     two, four = (int(line.split()[-1].replace(",", "")) for line in text.splitlines()[-2:])
     assert abs(two - four) < 0.01 * four

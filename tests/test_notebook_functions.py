@@ -164,7 +164,8 @@ def stuck(p, m, stage):
 
 
 def test_a_function_of_orders_is_shown_and_run_like_a_drawing(monkeypatch):
-    assert shown(nb.show(one_f_one_b, stages=2, micro_batches=2, summary=False)) == "F0 F1 .  B0 .  B1\n.  F0 B0 F1 B1 ."
+    assert shown(nb.show(one_f_one_b, stages=2, micro_batches=2, summary=False)) == (
+        "F0 F1 .  B0 .  B1\n.  F0 B0 F1 B1 .\n\nThe step takes 6 slots.")
     ran = []
     monkeypatch.setattr("course.real_run.run", lambda schedule, **_: ran.append(schedule))
     nb.run_for_real(one_f_one_b, stages=3, micro_batches=5)

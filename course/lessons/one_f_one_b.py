@@ -3,8 +3,10 @@
 from collections.abc import Callable, Sequence
 
 from course.answers import LocalAnswer
-from course.checks.outcome import Message, as_number, is_number, show_value
-from course.checks.phases import three_numbers
+from course.checks.functions import ask, call, same
+from course.checks.one_f_one_b import pattern
+from course.checks.outcome import Message, show_value
+from course.checks.phases import WAYS, fits, three_numbers
 from course.checks.room import first_over, judge_within_room
 from course.figures import memory_figure, stack, timeline_figure
 from course.formulas import peak_in_flight
@@ -73,24 +75,48 @@ def side_by_side(stages: int, micro_batches: int) -> View:
 
 @shown
 def phases_of(order: Callable, lengths: Callable, stages: int, micro_batches: int) -> View:
-    """A learner's own order, cut where the learner's own phase lengths say."""
+    """A learner's own order, cut where the learner's own phase lengths say; a line where either is not right any more."""
     schedule = asked(order, stages, micro_batches)
     if isinstance(schedule, Message):
         return paragraphs(schedule.text)
-    answer, rows, fits = LocalAnswer(lengths), [], True
-    for stage, row in enumerate(schedule.ranks):
-        reply = answer.call(stages, micro_batches, stage)
-        found = three_numbers(reply)
-        if not isinstance(found, list) or len(found) != 3 or not all(map(is_number, found)):
-            return paragraphs(f"`phase_lengths({stages}, {micro_batches}, {stage})` gave {show_value(reply)}, not three numbers.")
-        warm_up, pairs = int(found[0]), 2 * int(found[1])
+    replies = ask(LocalAnswer(lengths), [(stages, micro_batches, stage) for stage in range(stages)])
+    cuts = {point: three_numbers(reply) for point, reply in replies.items()}
+    pair, rows = max(WAYS, key=lambda way: sum(fits(cut, *point, way) for point, cut in cuts.items())), []
+    for (point, cut), row in zip(cuts.items(), schedule.ranks, strict=False):
+        if not fits(cut, *point, pair):
+            return paragraphs(_no_longer("phase_lengths", point, replies[point]))
         names = [operation.short for operation in row]
-        fits &= "B" not in "".join(names[:warm_up]) and "F" not in "".join(names[warm_up + pairs:])
-        rows.append([f"stage {stage}", *(" ".join(part) or "-" for part in (
+        if "".join(name[0] for name in names) != pattern(*point):
+            return paragraphs(f"{call('one_f_one_b', point)} returns another order than that of these phases. Its check says "
+                              "more.")
+        warm_up, pairs = round(cut[0]), 2 * round(cut[1])
+        rows.append([f"stage {point[2]}", *(" ".join(part) or "-" for part in (
             names[:warm_up], names[warm_up:warm_up + pairs], names[warm_up + pairs:]))])
-    found = table(["", "warm-up", "steady state", "cooldown"], rows)
-    return found if fits else together(found, paragraphs(
-        "A warm-up with a backward in it, or a cooldown with a forward: your order is not that of these phases."))
+    return table(["", "warm-up", "steady state", "cooldown"], rows)
+
+
+def _no_longer(name, arguments, reply):
+    return (f"{call(name, arguments)} now gives {show_value(reply)}: its check no longer passes. Run the check again, it says "
+            "what is asked for.")
+
+
+def why_it_shrinks() -> View:
+    """What refutes the tempting wrong idea about the warm-up: it names the answer, so it comes after it."""
+    return paragraphs("It holds for stage 0 only. The warm-up bridges the way of the first micro-batch from a stage to the last "
+                      "one and back. The last stage has no way to bridge.")
+
+
+def who_holds_most() -> View:
+    """What refutes the tempting wrong idea about the memory of the stages: it names the answer, so it comes after it."""
+    return paragraphs("That is GPipe. In 1F1B the first stage holds the most, each stage after it one micro-batch less, the last "
+                      "one a single one: the sooner its backwards come, the sooner a stage has room again.")
+
+
+def nothing_gained() -> View:
+    """What refutes the tempting wrong idea about more stages: it names an answer, so it comes after it."""
+    return paragraphs("With twice the stages, each has half the layers, but stage 0 has twice as many micro-batches in flight. "
+                      "Layers times micro-batches stays what it is: all layers' worth of activations for one micro-batch, "
+                      "whatever p is. Only the later stages have less.")
 
 
 @shown
@@ -106,8 +132,16 @@ def same_step(one: RealRun | NoRun, other: RealRun | NoRun) -> View:
             ["bubble, simulated", *(f"{float(run.bubble):.1%}" for run in (one, other))],
             ["bubble, measured", *(f"{run.bubble_measured:.1%}" for run in (one, other))],
             ["bytes of activations at most, stage 0", *(f"{run.run.peak_activation_bytes[0]:,}" for run in (one, other))]]
-    return together(stack(*figures), table(["", _title(one), _title(other)], rows),
-                    *busy({_title(run): run for run in (one, other)}))
+    return together(stack(*figures), table(["", _title(one), _title(other)], rows), *_busy(one, other))
+
+
+def _busy(*runs):
+    """What to say where the clocks cannot show that two steps are equally long."""
+    found = busy({_title(run): run for run in runs})
+    if not found and any(float(run.run.measured.makespan) > float(run.slots) + 1 for run in runs):
+        return [paragraphs("A measured step is more than one slot longer than the simulated one: the processes were woken late, "
+                           "because this machine has other work. Go by the simulated rows, or run both again.")]
+    return found
 
 
 def _title(run):
@@ -117,7 +151,10 @@ def _title(run):
 
 @shown
 def bytes_beside(count: Callable, *runs: RealRun | NoRun) -> View:
-    """Measured bytes beside a learner's own count, `count(schedule, p, m, stage)`, times the bytes of one micro-batch."""
+    """Measured bytes beside a learner's own count, `count(schedule, p, m, stage)`, times the bytes of one micro-batch.
+
+    A line in its place where the count is not right any more.
+    """
     rows, answer = [], LocalAnswer(count)
     named = [(None if isinstance(run, NoRun) else recognize(run.run.schedule), run) for run in runs]
     for name, run in named:
@@ -125,10 +162,11 @@ def bytes_beside(count: Callable, *runs: RealRun | NoRun) -> View:
             continue
         schedule = run.run.schedule
         for stage, (one, peak) in enumerate(zip(run.run.bytes_of_one, run.run.peak_activation_bytes, strict=True)):
-            mine = answer.call(name, schedule.stages, schedule.micro_batches, stage)
-            count = as_number(mine)
-            product = "-" if count is None else f"{int(count) * one:,}"
-            rows.append([SCHEDULES[name].title, f"stage {stage}", show_value(mine), f"{one:,}", product, f"{peak:,}"])
+            point = name, schedule.stages, schedule.micro_batches, stage
+            mine, right = answer.call(*point), peak_in_flight(*point)
+            if not (same(mine, right) or same(mine, [right])):
+                return paragraphs(_no_longer("peak_in_flight", point, mine))
+            rows.append([SCHEDULES[name].title, f"stage {stage}", right, f"{one:,}", f"{right * one:,}", f"{peak:,}"])
     found = table(["", "", "your peak_in_flight", "bytes of one", "count x bytes", "bytes measured at most"], rows)
     there = {name for name, _ in named}
     missing = [text for name, text in (("gpipe", "GPipe's run"), ("1f1b", NOT_1F1B)) if name not in there]
