@@ -47,8 +47,9 @@ def test_a_value_that_cannot_be_is_one_line(show, words):
 
 
 @pytest.mark.parametrize(("compute", "words"), [
-    (lambda: chunk_runs.stage_times([1, 2, 3], stages=2), "3 layers cannot be shared out equally over stages = 2"),
-    (lambda: chunk_runs.stage_times([1], stages=2), "1 layers"), (lambda: chunk_runs.stage_times(4, 2), "It is `stage_times("),
+    (lambda: chunk_runs.stage_times([1, 2, 3], stages=2), "stages = 2: the number of layers, 3, must be a multiple"),
+    (lambda: chunk_runs.stage_times([1], stages=2), "the number of layers, 1,"),
+    (lambda: chunk_runs.stage_times(4, 2), "It is `stage_times("),
     (lambda: chunk_runs.stage_times([1, "x"], 1), "It is `stage_times("), (lambda: chunk_runs.other_order(3), "other_order(run)"),
     (lambda: one_f_one_b.in_rounds(4, 8, 0), "room = 0"), (lambda: step_time.emulated("two"), "samples = 'two'"),
 ])

@@ -60,7 +60,7 @@ def check_order(answer) -> Outcome:
               for question in ("complete", "legal", "short", "lean")]
     everywhere = all(found.right for found in judged.values())
     messages = ([_praise(judged[SHOWN].schedule), *taken_as(replies, *SHOWN), _other_m(ask(answer, arguments_of(*ODD)))]
-                if everywhere else _explain(replies, judged))
+                if everywhere else [*_swapped(answer), *_explain(replies, judged)])
     return Outcome((*_steps(*shares), Step("with one rank and with one chunk too", Fraction(1, 2), everywhere)), tuple(messages))
 
 
@@ -116,8 +116,8 @@ def _other_m(replies):
     """
     (p, m, _), legal = ODD, judge_schedule(schedule_from(replies, NAME, *ODD), *ODD).legal
     groups = max(1, m // p)
-    rule = (f"PyTorch would take it, with {m // groups} in place of p micro-batches in a group: it takes any m that can be cut "
-            "into m // p equal groups, or into one where m is less than p.")
+    rule = (f"PyTorch would take it, as {groups} group{'s' * (groups > 1)} of {m // groups}: it takes any m that can be cut into "
+            "m // p equal groups, or into one where m is less than p.")
     if legal:
         return Message("takes-other-m", f"With m={m}, no multiple of p={p}, your order is legal; Megatron would refuse it. "
                        f"{rule}", good=True)
@@ -127,11 +127,20 @@ def _other_m(replies):
                    f"Megatron refuses such an m, and so could you, with a ValueError. {rule}", good=True)
 
 
+def _swapped(answer):
+    """What to say of a function that is right once m comes before p."""
+    p, m, v = SHOWN
+    replies = dict(zip(arguments_of(*SHOWN), ask(answer, [(m, p, v, rank) for rank in range(p)]).values(), strict=False))
+    if judge_schedule(schedule_from(replies, NAME, *SHOWN), *SHOWN).right:
+        yield Message("swapped", f"`{NAME}`: p and m have changed places. It is asked as `{NAME}(p, m, v, rank)`.")
+
+
 def _explain(replies, judged: Mapping) -> list[Message]:
     wrong = next(size for size, found in judged.items() if not found.right)
     kind = EDGES if wrong in EDGES else CHUNKED
     messages = [] if kind is CHUNKED else [Message("right-with-chunks", "Right with two or more ranks and chunks.", good=True)]
-    if len(replies) > 1 and all(isinstance(reply, list | str) and reply == replies[*wrong, 0] for reply in replies.values()):
+    first = replies.get((*wrong, 0))
+    if first and isinstance(first, list | str) and len(replies) > 1 and all(reply == first for reply in replies.values()):
         messages.append(Message("constant", f"`{NAME}` returns the same for every p, m, v and rank. The list in its docstring "
                                 "is an example: compute yours from the four."))
     slip = slip_of_schedules([Shown(found.schedule, found.complete, found.right) for found in map(judged.get, kind)

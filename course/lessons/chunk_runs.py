@@ -112,7 +112,7 @@ def stage_times(layer_times: Sequence, stages: int) -> list:
     need(stages=stages)
     each, rest = divmod(len(layer_times), stages)
     if rest or not each:
-        raise ValueError(f"{len(layer_times)} layers cannot be shared out equally over stages = {stages}")
+        raise ValueError(f"stages = {stages}: the number of layers, {len(layer_times)}, must be a multiple of it")
     return [sum(layer_times[stage * each:(stage + 1) * each]) for stage in range(stages)]
 
 
