@@ -49,7 +49,7 @@ def answer(request: dict, namespace: dict):
     if name not in namespace:
         return Raised("NameError", f"there is no {name}")
     local = LocalAnswer(namespace[name], seconds)
-    return local.value() if "value" in request else local.call(*from_wire(request["arguments"]))
+    return local.value() if "value" in request else local.call(*from_wire(request["arguments"], records=True))
 
 
 def main():

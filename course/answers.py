@@ -29,6 +29,25 @@ class Raised:
     text: str
 
 
+class Record(dict):
+    """Named values that a question hands to a learner's function: `layout.tp` and `layout["tp"]` alike. An answer holds none.
+
+    >>> Record(tp=2, pp=4).pp
+    4
+    """
+
+    __slots__ = ()
+
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"there is no {name!r} here; there are {', '.join(self)}") from None
+
+    def __repr__(self):
+        return f"Record({', '.join(f'{name}={value!r}' for name, value in self.items())})"
+
+
 class Refused(TypeError):
     """A value that is not plain data; the text names its type."""
 

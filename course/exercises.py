@@ -11,6 +11,9 @@ from course.checks import (
     gpipe_diagram,
     in_flight,
     interleaved_order,
+    layout_design,
+    layout_memory,
+    layout_volumes,
     megatron_flags,
     one_f_one_b,
     one_f_one_b_claims,
@@ -61,6 +64,7 @@ class Verdict:
 
 
 _GPIPE, _1F1B, _BUBBLE, _VIRTUAL = "1_gpipe_diagram", "2_1f1b_phases", "3_bubble_fraction", "4_virtual_stages"
+_LAYOUT = "5_tp_pp_dp_design"
 
 EXERCISES: dict[str, Exercise] = {exercise.grade_id: exercise for exercise in (
     Exercise("ex1-diagram", _GPIPE, "The GPipe diagram", ("gpipe_diagram",), 10, (
@@ -189,6 +193,44 @@ EXERCISES: dict[str, Exercise] = {exercise.grade_id: exercise for exercise in (
         "Use numbers of your own from above: of the lesson's command, and of the two runs.",
         "Idle time: how long is one wait, and how many of them are there? The price: look at messages and memory in the table of "
         "your two runs.",
+    )),
+    Exercise("ex5-volumes", _LAYOUT, "What each axis sends", ("tp_bytes", "pp_bytes", "dp_bytes"), 5, (
+        "Ask three things of each axis: what is sent, how often in a step, and what part of it one GPU sends.",
+        "TP: in every layer of the stage, for every micro-batch. PP: only at the borders of a chunk, for every micro-batch. "
+        "DP: once a step. A ring all-reduce over n GPUs sends 2 (n-1)/n of the data from each.",
+        "TP: 4 all-reduces x 2 (t-1)/t x b s h x 2 bytes x L/p x m. PP: 2 v tensors of b s h x 2 bytes x m, one tensor fewer "
+        "when p = 2, none when p = 1. DP: 2 (d-1)/d x 4 bytes x the parameters on a GPU of the first stage.",
+    ), layout_volumes.check_volumes),
+    Exercise("ex5-memory", _LAYOUT, "What must fit", ("state_bytes", "activation_bytes"), 3, (
+        "Two products. State: parameters on one GPU, times bytes a parameter. Activations: bytes of a layer for one "
+        "micro-batch, times layers, times what is in flight.",
+        "The first stage has L/p layers and the whole embedding, and TP shares both out. With the distributed optimizer only "
+        "12 of the 18 bytes are divided by d.",
+        "State: (L/p (12 h^2 + 13 h) + (V + s) h)/t x (18, or 6 + 12/d). Activations: the table's bytes x L/(p v) x chunks "
+        "in flight: min(m, p) with v = 1, else min(m v, 2(p-1) + (v-1)p + 1).",
+    ), layout_memory.check_memory),
+    Exercise("ex5-design-a", _LAYOUT, "A layout for card a", ("design_a",), 2, (
+        "Begin with what is ruled out: which tp does the number of heads allow?",
+        "Does the whole model fit into one GPU? Your functions of the two exercises above answer that.",
+        "When it fits, what is cheaper here: a bubble in every step, or one all-reduce of the gradients?",
+    ), layout_design.check_design("a")),
+    Exercise("ex5-design-b", _LAYOUT, "A layout for card b", ("design_b",), 3, (
+        "First the memory: how many GPUs must share the parameters and the optimizer? What does that leave for dp?",
+        "The global batch is small. What does that do to the bubble of a pipeline with many stages?",
+        "All 8 GPUs are in one node, at 300 GB/s. TP has no bubble: compare tp = 8 with tp = 4 and two stages of two chunks "
+        "each.",
+    ), layout_design.check_design("b")),
+    Exercise("ex5-design-c", _LAYOUT, "A layout for card c", ("design_c",), 3, (
+        "The model is that of card b, so memory allows the same. What is new is the link between the nodes.",
+        "Which axis sends the most, and which the least? The slow link should carry the latter.",
+        "Keep every TP group inside a node of 4 GPUs and let the pipeline cross; micro-batches of 1, and chunks make the "
+        "bubble smaller.",
+    ), layout_design.check_design("c")),
+    Exercise("ex5-explain", _LAYOUT, "TP inside a node, PP across", (), 4, (
+        "Take two numbers of your own: what TP and what PP sends in a step of your layout for card c.",
+        "Ask when each message is needed: who waits for it, and what could be computed meanwhile?",
+        "Four points, a few sentences each: what is sent how often; who waits for it; your numbers; and two changes of a "
+        "card that would turn its verdict.",
     )),
 )}
 

@@ -7,7 +7,7 @@ from IPython.display import display
 from course.answers import LocalAnswer, Refused, encode
 from course.checks.drawing_rules import read_answer
 from course.checks.gpipe_diagram import judge_diagram
-from course.checks.outcome import Message, is_number
+from course.checks.outcome import Message, as_number, is_number
 from course.exercises import EXERCISES, Verdict, exercise, judge
 from course.figures import Figure, timeline_figure
 from course.figures.words import number
@@ -61,10 +61,11 @@ def hint(grade_id: str, number: int | None = None):
 
     if number is None:
         return hint_buttons(entry.title, entry.hints, take)
-    if number not in (1, 2, 3):
+    place = as_number(number)
+    if place not in (1, 2, 3):
         return paragraphs(f"There is no hint {number!r}: they are 1, 2 and 3.")
-    take(number)
-    return paragraphs(f"Hint {number} of 3: {entry.hints[number - 1]}")
+    take(int(place))
+    return paragraphs(f"Hint {int(place)} of 3: {entry.hints[int(place) - 1]}")
 
 
 def predict(key: str, guess, sure=...) -> View:

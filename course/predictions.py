@@ -14,6 +14,13 @@ from course.formulas import (
     peak_in_flight,
     total_slots,
 )
+from course.layout.cards import CARDS, PAIR
+from course.layout.cluster import ACROSS
+from course.layout.evaluation import evaluate
+from course.layout.memory import STATE
+from course.layout.placement import AXES, Layout
+from course.layout.search import search
+from course.layout.volumes import pp_bytes, tp_bytes
 from course.schedules import gpipe
 from course.simulation import simulate
 
@@ -93,6 +100,24 @@ def read_sure(sure):
 
 
 FIVE, FEWER = (4, 8, 16, 32, 64), (2, 4, 8, 16, 32)  # numbers of micro-batches to choose from
+
+
+def _largest_axis(name):
+    best = search(CARDS[name].model, CARDS[name].cluster)[0].layout
+    return max(AXES, key=lambda axis: getattr(best, axis))
+
+
+def _seconds_on_two(axis):
+    sizes = {other: 2 if other == axis else 1 for other in AXES}
+    return evaluate(Layout(**sizes, micro_batch_size=1), PAIR.model, PAIR.cluster).step_seconds
+
+
+def _crossing(nodes):
+    layout = Layout(2, 2, 2, 1, nodes=nodes)
+    (axis,) = (axis for axis in AXES if layout.link(axis, CARDS["c"].cluster.gpus_per_node) == ACROSS)
+    return axis
+
+
 PREDICTIONS = {
     "layers-per-stage": Prediction("Layers on each stage", least=1, most=80, actual=80 // 4),
     "what-travels": Prediction("Stage 0 sends to stage 1", ("parameters", "gradients", "activations"), actual="activations"),
@@ -136,4 +161,14 @@ PREDICTIONS = {
     "memory-with-chunks": Prediction("Activations on rank 0 in Megatron's order, against 1F1B", ("more", "less", "same"),
                                      actual="more"),
     "heavy-with-chunks": Prediction("Slots of the step with the slow layers on 2 ranks", least=1),
+    "who-sends-more": Prediction("Sends more in a step", ("tp", "pp", "same"), actual="tp"),
+    "tp-over-pp": Prediction("TP's bytes over PP's on 2 GPUs", actual=round(
+        tp_bytes(Layout(2, 1, 1, 1), PAIR.model) / pp_bytes(Layout(1, 2, 1, 1), PAIR.model))),
+    "bytes-per-parameter": Prediction("Bytes of memory for each parameter", actual=STATE),
+    "longest-of-two": Prediction("The longest step on 2 GPUs", AXES, actual=max(AXES, key=_seconds_on_two)),
+    "crosses-when-moved": Prediction("Crosses the nodes now", AXES, actual=_crossing([[0, 2, 4, 6], [1, 3, 5, 7]])),
+    "first-tool-a": Prediction("The only axis in use in the fastest layout of card a", AXES, actual=_largest_axis("a")),
+    "first-tool-b": Prediction("The largest axis in the fastest layout of card b", AXES, actual=_largest_axis("b")),
+    "tp-across-c": Prediction("The step of tp8 over both nodes, against the fastest", ("half", "same", "double"),
+                              actual="double"),
 }

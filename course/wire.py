@@ -4,7 +4,7 @@ import json
 import math
 from fractions import Fraction
 
-from course.answers import MAX_BITS, MAX_DEPTH, MAX_ITEMS, Raised
+from course.answers import MAX_BITS, MAX_DEPTH, MAX_ITEMS, Raised, Record
 
 SPARE = 4  # a dict or a fraction is several items and levels here, and one for the encoder
 
@@ -14,7 +14,7 @@ class WireError(ValueError):
 
 
 def to_wire(value) -> str:
-    """Plain data (or Raised) as JSON text: a fraction, a dict and a Raised travel under a key of their own.
+    """Plain data (or Raised, or a question's Records) as JSON text: what JSON lacks travels under a key of its own.
 
     >>> to_wire({"x": Fraction(1, 2)})
     '{"dict": [["x", {"fraction": [1, 2]}]]}'
@@ -22,10 +22,13 @@ def to_wire(value) -> str:
     return json.dumps(_out(value), allow_nan=False)
 
 
-def from_wire(text: str):
-    """Plain data from JSON text. WireError for anything else: unknown tags, nan, too deep, too large."""
+def from_wire(text: str, records: bool = False):
+    """Plain data from JSON text. WireError for anything else: unknown tags, nan, too deep, too large.
+
+    Questions are read with `records`; in an answer a Record is an error.
+    """
     try:
-        return _in(json.loads(text, parse_constant=_no_constant), [SPARE * MAX_ITEMS], 0)
+        return _in(json.loads(text, parse_constant=_no_constant), [SPARE * MAX_ITEMS], 0, records)
     except RecursionError:
         raise WireError("nested too deep") from None
     except WireError:
@@ -44,20 +47,20 @@ def _out(value):
     if isinstance(value, Fraction):
         return {"fraction": [value.numerator, value.denominator]}
     if isinstance(value, dict):
-        return {"dict": [[_out(key), _out(item)] for key, item in value.items()]}
+        return {"record" if isinstance(value, Record) else "dict": [[_out(key), _out(item)] for key, item in value.items()]}
     if isinstance(value, list | tuple):
         return [_out(item) for item in value]
     return value
 
 
-def _in(value, left, depth):
+def _in(value, left, depth, records):
     left[0] -= 1
     if left[0] < 0 or depth > SPARE * (MAX_DEPTH + 2):
         raise WireError("too large or too deep")
     if isinstance(value, list):
-        return [_in(item, left, depth + 1) for item in value]
+        return [_in(item, left, depth + 1, records) for item in value]
     if isinstance(value, dict):
-        return _tagged(value, left, depth)
+        return _tagged(value, left, depth, records)
     if isinstance(value, float) and not math.isfinite(value):
         raise WireError(f"{value} is not a finite number")
     if isinstance(value, int) and value.bit_length() > MAX_BITS:
@@ -65,17 +68,20 @@ def _in(value, left, depth):
     return value
 
 
-def _tagged(value, left, depth):
+def _tagged(value, left, depth, records):
     if len(value) != 1:
         raise WireError("a tagged value has one key")
     (tag, content), = value.items()
-    content = _in(content, left, depth + 1) if isinstance(content, list) else None
+    content = _in(content, left, depth + 1, records) if isinstance(content, list) else None
     if tag == "raised" and isinstance(content, list) and len(content) == 2 and all(type(part) is str for part in content):
         return Raised(*content)
     if tag == "fraction" and isinstance(content, list) and len(content) == 2 and all(
             type(part) is int for part in content) and content[1] > 0:
         return Fraction(*content)
-    if tag == "dict" and isinstance(content, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in content):
+    pairs = isinstance(content, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in content)
+    if tag == "record" and records and pairs and all(type(key) is str for key, _ in content):
+        return Record(content)
+    if tag == "dict" and pairs:
         try:
             return {tuple(key) if isinstance(key, list) else key: item for key, item in content}
         except TypeError:

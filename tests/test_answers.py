@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.session import Session
-from course.answers import LocalAnswer, Raised, Refused, encode
+from course.answers import LocalAnswer, Raised, Record, Refused, encode
 from course.wire import WireError, from_wire, to_wire
 
 
@@ -88,6 +88,42 @@ def test_plain_data_survives_the_wire(value):
 def test_a_wire_that_lies_is_a_wire_error(text):
     with pytest.raises(WireError):
         from_wire(text)
+
+
+def test_a_record_is_a_mapping_with_attributes_on_either_side():
+    record = Record(tp=2, inner=Record(pp=4))
+    assert (record.tp, record["tp"], record.inner.pp, dict(record)["tp"], [*record]) == (2, 2, 4, 2, ["tp", "inner"])
+    assert repr(record) == "Record(tp=2, inner=Record(pp=4))"
+    with pytest.raises(AttributeError, match="there is no 'dp' here; there are tp, inner"):
+        _ = record.dp
+    found = from_wire(to_wire([record]), records=True)[0]
+    assert found == record and type(found) is type(found.inner) is Record
+    assert type(encode(record)) is type(encode(record)["inner"]) is dict
+
+
+@pytest.mark.parametrize("text", ['{"record": 5}', '{"record": [1]}', '{"record": [[1, 2]]}', '{"record": [["a", 1, 2]]}'])
+def test_a_record_on_the_wire_that_is_none(text):
+    with pytest.raises(WireError):
+        from_wire(text, records=True)
+
+
+def test_records_are_handed_over_alike_in_the_notebook_and_from_outside():
+    source = """
+def f(layout, model):
+    layout.update(tp=0) if layout.tp == 4 else None
+    return [layout.tp, layout["pp"], {**model}, type(layout).__name__, isinstance(layout, dict)]
+def g(layout, model):
+    return layout.nothing
+"""
+    namespace, record, model = {}, Record(tp=4, pp=2), Record(layers=48)
+    exec(source, namespace)
+    with Session() as session:
+        assert session.run(source) is None
+        for answer in (LocalAnswer, lambda function: session.answer(function.__name__)):
+            assert answer(namespace["f"]).call(record, model) == [0, 2, {"layers": 48}, "Record", True]
+            assert answer(namespace["g"]).call(record, model) == Raised(
+                "AttributeError", "there is no 'nothing' here; there are tp, pp, in line 6 of its cell")
+    assert record == {"tp": 4, "pp": 2}
 
 
 class LyingFraction(Fraction):

@@ -72,7 +72,7 @@ def test_solved_by_mouse(notebook):
     verdict = run_by_mouse(at["ex1-diagram"])
     assert "10 of 10 points" in verdict and "10.0" in verdict
     measured = run_by_mouse(at['my_run = run_for_real(gpipe_diagram, without="bubble")'])
-    assert "simulated" in measured and "step time" in measured
+    assert "simulated" in measured and "step, slots" in measured
     assert notebook.cell(at['my_run = run_for_real(gpipe_diagram, without="bubble")']).locator("svg").count() >= 1
     run_by_mouse(at['hint("ex1-diagram")'])
     hints = notebook.cell(at['hint("ex1-diagram")'])

@@ -50,6 +50,10 @@ def test_a_wrong_number_of_answers_is_named():
 @pytest.mark.parametrize("entry", EXERCISES.values(), ids=EXERCISES)
 def test_three_hints_by_number_or_by_button(entry, folder):
     assert [hint in shown(nb.hint(entry.grade_id, number)) for number, hint in enumerate(entry.hints, 1)] == [True] * 3
+    for number in (2.0, "2", " 2 "):
+        assert entry.hints[1] in shown(nb.hint(entry.grade_id, number))
+    for number in (4, 1.5, "two", [1], 10**400, True, ...):
+        assert "There is no hint" in shown(nb.hint(entry.grade_id, number))
     assert "There is no hint 4" in shown(nb.hint(entry.grade_id, 4))
     (buttons, said) = nb.hint(entry.grade_id).children
     assert [button.disabled for button in buttons.children] == [False, True, True] and said.value == ""

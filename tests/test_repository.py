@@ -85,7 +85,7 @@ def test_post_build_stops_at_the_first_failure_and_is_a_program():
 # --- imports ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("module", ["course", "course.exercises", "course.formulas", "course.schedules"])
+@pytest.mark.parametrize("module", ["course", "course.exercises", "course.formulas", "course.layout", "course.schedules"])
 def test_a_fresh_interpreter_stays_light(module):
     code = f"import sys, {module}; print(*sorted({HEAVY!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)

@@ -189,7 +189,7 @@ reveal("middle-idles", after="ex1-bubbles")
 # Your diagram has a bubble fraction, and so has your run, whose boxes are clock readings:
 
 # %%
-when_right("ex1-bubbles", my_run.bubble_table())
+when_right("ex1-bubbles", lambda: my_run.bubble_table())
 
 # %% [markdown]
 # **"The bubble is the gap in the middle"** is the tempting wrong idea. Look at a row again. A stage waits for its first forward

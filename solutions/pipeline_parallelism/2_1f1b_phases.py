@@ -273,7 +273,7 @@ gpipe_run.memory()
 # Then the run of your order, from above:
 
 # %%
-when_right("ex2-in-flight", my_run.memory)
+when_right("ex2-in-flight", lambda: my_run.memory())
 
 # %% [markdown]
 # Your function `peak_in_flight` beside the processes: its number times the bytes of one micro-batch is what was measured, to the
