@@ -8,6 +8,7 @@ import itertools
 import math
 import signal
 import threading
+import traceback
 import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping, MappingView
@@ -184,8 +185,10 @@ class LocalAnswer:
                 warnings.simplefilter("ignore")
                 with _time_limit(self._seconds if self.limited else None):
                     return _outcome(produce)
-        except TimeLimit:
-            return Raised("TimeLimit", f"it ran for more than {self._seconds:g} s and was stopped")
+        except TimeLimit as limit:
+            files = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(limit.__traceback__)]
+            at = " while it imported a package; import it in a cell above" * any("importlib" in file for file in files)
+            return Raised("TimeLimit", f"it ran for more than {self._seconds:g} s and was stopped{at}")
         except KeyboardInterrupt:
             raise Interrupted("your answer was still being computed. Does a loop of it end?") from None
         finally:

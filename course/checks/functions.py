@@ -58,7 +58,7 @@ def no_reply(name: str, arguments: tuple, reply, wanted: str, others: Iterable =
             found = reply.text.removesuffix(" is there, not a function")
             return Message("not-a-function", f"`{name}` is a function here; found {found}. Write `def {name}(...):`. {wanted}")
         if reply.type == "TimeLimit":
-            return Message("too-slow", f"{at}: {reply.text}. Does a loop end?")
+            return Message("too-slow", f"{at}: {reply.text}.{'' if 'import' in reply.text else ' Does a loop end?'}")
         if reply.type == "Ended":
             return Message("ended", f"{at} gave no answer: {reply.text}.")
         said = reply.text.rstrip(".")
