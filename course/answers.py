@@ -18,6 +18,7 @@ from fractions import Fraction
 from numbers import Integral, Rational, Real
 
 MAX_ITEMS, MAX_DEPTH, MAX_TEXT, MAX_BITS = 100_000, 20, 1_000_000, 4096
+IMPORTING = "<frozen importlib._bootstrap>"  # the file of a frame that imports
 UNANSWERED = "..."  # what a released notebook holds in place of an answer, as the literal ... or as text
 
 
@@ -196,10 +197,17 @@ class LocalAnswer:
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
+<<<<<<< HEAD
                 with _no_input(), _time_limit(self._seconds if self.limited else None):
                     return _outcome(produce, cell)
         except TimeLimit:
             return Raised("TimeLimit", f"it ran for more than {self._seconds:g} s and was stopped")
+=======
+                with _time_limit(self._seconds if self.limited else None):
+                    return _outcome(produce)
+        except TimeLimit as limit:
+            return Raised("TimeLimit", f"it ran for more than {self._seconds:g} s and was stopped{limit}")
+>>>>>>> h3
         except KeyboardInterrupt:
             raise Interrupted("your answer was still being computed. Does a loop of it end?") from None
         finally:
@@ -259,8 +267,9 @@ def _time_limit(seconds):
         yield
         return
 
-    def stop(*_):
-        raise TimeLimit
+    def stop(_, frame):
+        files = [inner.f_code.co_filename for inner, _ in traceback.walk_stack(frame)]
+        raise TimeLimit(" while it imported a package; import it in a cell above" * any(map(IMPORTING.__eq__, files)))
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)

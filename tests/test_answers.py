@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.session import Session
-from course.answers import LocalAnswer, Raised, Record, Refused, encode
+from course.answers import Interrupted, LocalAnswer, Raised, Record, Refused, encode
 from course.wire import WireError, from_wire, to_wire
 
 
@@ -45,7 +45,8 @@ class Layout:
     ((n * n for n in range(3)), [0, 1, 4]), ({"a": (1,)}, {"a": [1]}), ({(1, 2): 3, 4: 5}, {(1, 2): 3, 4: 5}),
     (types.MappingProxyType({"a": 1}), {"a": 1}), (Layout(2, 4), {"tp": 2, "pp": 4}), (Lying(7), 7),
     (numpy.int8(3), 3), (numpy.float32(0.5), 0.5), (numpy.float64(0.5), 0.5), (numpy.bool_(True), True),
-    (numpy.longdouble(0.5), 0.5), (numpy.str_("x"), "x"), (numpy.arange(4).reshape(2, 2), [[0, 1], [2, 3]]),
+    (numpy.longdouble(0.5), 0.5), (numpy.array([4]), 4), (numpy.array(4), 4), (numpy.array([[0.5]]), 0.5), (numpy.array([]), []),
+     (numpy.str_("x"), "x"), (numpy.arange(4).reshape(2, 2), [[0, 1], [2, 3]]),
     (pandas.DataFrame({"a": [1, 2], "b": ["x", "y"]}), [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]),
     (pandas.Series([1, 2]), [1, 2]), (collections.deque("ab"), ["a", "b"]), ({"a": 1}.items(), [["a", 1]]),
 ])
@@ -199,6 +200,7 @@ def test_a_call_that_fails_is_raised_and_the_process_goes_on(function, kind):
     assert LocalAnswer(function, seconds=0.3 if kind == "TimeLimit" else 60).call().type == kind
 
 
+<<<<<<< HEAD
 def test_an_iterator_without_an_end_is_a_loop_without_one():
     for answer in (LocalAnswer(itertools.count), LocalAnswer(lambda: (item for item in itertools.repeat(["F0"])))):
         assert answer.call() == Raised("TimeLimit", "it went on for more than 100000 items and was stopped")
@@ -232,6 +234,20 @@ def test_an_error_says_the_line_of_its_cell_in_both_ways():
             assert of("cached").call(1) == Raised("ValueError", "in line 10 of its cell")
             assert "in line" not in of("f").call().text
     assert input is __builtins__["input"] if isinstance(__builtins__, dict) else input is __builtins__.input
+=======
+def test_a_call_that_is_stopped_while_it_imports_says_so(tmp_path, monkeypatch):
+    (tmp_path / "slow_to_import.py").write_text("import time\ntime.sleep(60)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = LocalAnswer(lambda: __import__("slow_to_import"), seconds=0.3).call()
+    assert found.type == "TimeLimit" and "while it imported a package; import it in a cell above" in found.text
+    assert "import" not in LocalAnswer(endless, seconds=0.3).call().text
+
+
+def test_a_call_that_is_stopped_by_hand_says_so_in_one_line():
+    with pytest.raises(Interrupted) as error:
+        LocalAnswer(lambda: raising(KeyboardInterrupt())).call()
+    assert error.value._render_traceback_() == [f"Interrupted: {error.value}"] and error.value.__suppress_context__
+>>>>>>> h3
 
 
 def test_calls_keep_print_warnings_and_arguments_apart(capsys, recwarn):

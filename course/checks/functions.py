@@ -80,7 +80,7 @@ def no_reply(name: str, arguments: tuple, reply, wanted: str, others: Iterable =
             return Message("changed", f"{at} returned {reply.text}. Something is kept between the calls: a list or a counter "
                            "outside the function, or a default such as `order=[]`. Make it anew inside.")
         if reply.type == "TimeLimit":
-            return Message("too-slow", f"{at}: {reply.text}. Does a loop end?")
+            return Message("too-slow", f"{at}: {reply.text}.{'' if 'import' in reply.text else ' Does a loop end?'}")
         if reply.type == "Ended":
             return Message("ended", f"{at} gave no answer: {reply.text}.")
         said = reply.text.rstrip(".")
