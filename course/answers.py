@@ -197,17 +197,10 @@ class LocalAnswer:
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-<<<<<<< HEAD
                 with _no_input(), _time_limit(self._seconds if self.limited else None):
                     return _outcome(produce, cell)
-        except TimeLimit:
-            return Raised("TimeLimit", f"it ran for more than {self._seconds:g} s and was stopped")
-=======
-                with _time_limit(self._seconds if self.limited else None):
-                    return _outcome(produce)
         except TimeLimit as limit:
             return Raised("TimeLimit", f"it ran for more than {self._seconds:g} s and was stopped{limit}")
->>>>>>> h3
         except KeyboardInterrupt:
             raise Interrupted("your answer was still being computed. Does a loop of it end?") from None
         finally:

@@ -200,7 +200,6 @@ def test_a_call_that_fails_is_raised_and_the_process_goes_on(function, kind):
     assert LocalAnswer(function, seconds=0.3 if kind == "TimeLimit" else 60).call().type == kind
 
 
-<<<<<<< HEAD
 def test_an_iterator_without_an_end_is_a_loop_without_one():
     for answer in (LocalAnswer(itertools.count), LocalAnswer(lambda: (item for item in itertools.repeat(["F0"])))):
         assert answer.call() == Raised("TimeLimit", "it went on for more than 100000 items and was stopped")
@@ -234,7 +233,8 @@ def test_an_error_says_the_line_of_its_cell_in_both_ways():
             assert of("cached").call(1) == Raised("ValueError", "in line 10 of its cell")
             assert "in line" not in of("f").call().text
     assert input is __builtins__["input"] if isinstance(__builtins__, dict) else input is __builtins__.input
-=======
+
+
 def test_a_call_that_is_stopped_while_it_imports_says_so(tmp_path, monkeypatch):
     (tmp_path / "slow_to_import.py").write_text("import time\ntime.sleep(60)\n")
     monkeypatch.syspath_prepend(tmp_path)
@@ -247,7 +247,6 @@ def test_a_call_that_is_stopped_by_hand_says_so_in_one_line():
     with pytest.raises(Interrupted) as error:
         LocalAnswer(lambda: raising(KeyboardInterrupt())).call()
     assert error.value._render_traceback_() == [f"Interrupted: {error.value}"] and error.value.__suppress_context__
->>>>>>> h3
 
 
 def test_calls_keep_print_warnings_and_arguments_apart(capsys, recwarn):
