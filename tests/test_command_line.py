@@ -61,7 +61,7 @@ def test_show_knows_every_schedule(name, capsys):
     ("run gpipe --stages 0", ["0", "at least 1"]),
     ("run gpipe --ranks 17", ["17", "at most 16"]),
     ("run gpipe --steps 0", ["steps = 0"]),
-    ("run gpipe --slot-seconds nan", ["nan", "above 0"]),
+    ("run gpipe --slot-seconds nan", ["nan", "from 1e-06 to 600"]),
 ])
 def test_bad_input_is_answered_in_one_line(arguments, words, capsys):
     try:
