@@ -75,7 +75,7 @@ def _run(schedule, costs, options):
 
     try:
         result = run(schedule, costs=costs, clock=clock_of(options, CLOCK), engine=options.engine, steps=options.steps,
-                     seed=options.seed, slot_seconds=options.slot_seconds)
+                     seed=options.seed, slot_seconds=options.slot_seconds, dp=options.dp)
     except PipelineError as error:
         return _complain(error.message, FAILED)
     finally:
