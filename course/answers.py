@@ -9,7 +9,8 @@ import math
 import signal
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping, MappingView
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational, Real
@@ -37,8 +38,8 @@ class TimeLimit(BaseException):
 def encode(value):
     """Reduce a value to bool, int, float, str, None, list, dict and Fraction, of exactly these types.
 
-    numpy scalars and arrays, tuples, ranges, bounded iterators, Decimal, dataclasses, mappings and data frames are
-    reduced to these, `...` to "...". Refused names everything else.
+    numpy scalars and arrays, tuples, ranges, deques, views of dicts, bounded iterators, Decimal, dataclasses, mappings and
+    data frames are reduced to these, `...` to "...". Refused names everything else.
 
     >>> encode((1, range(2), Fraction(1, 3)))
     [1, [0, 1], Fraction(1, 3)]
@@ -72,9 +73,15 @@ def _encode(value, counter, depth):
         return _encode(value.tolist(), counter, depth + 1)
     if type(value).__module__.partition(".")[0] == "pandas" and hasattr(value, "to_dict"):
         return _encode(value.to_dict("records") if hasattr(value, "columns") else value.tolist(), counter, depth + 1)
-    if isinstance(value, list | tuple | range | Iterator):
+    if isinstance(value, list | tuple | range | deque | MappingView | Iterator):
         return [_encode(item, counter, depth + 1) for item in value]
-    raise Refused(f"a {type(value).__name__} is not an answer: give numbers, text, lists or dicts")
+    raise Refused(f"{_a(value)} is not an answer: give numbers, text, lists or dicts")
+
+
+def _a(value):
+    """The type of a value with its article."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeio' else 'a'} {name}"
 
 
 def _text(value):
@@ -136,7 +143,7 @@ class LocalAnswer:
     def call(self, *arguments):
         """What the answer returns for these arguments, as plain data, or Raised; stdout, stderr and warnings are kept apart."""
         if not callable(self._value):
-            return Raised("NotCallable", f"a {type(self._value).__name__} is there, not a function")
+            return Raised("NotCallable", f"{_a(self._value)} is there, not a function")
         return self._guarded(lambda: self._value(*copy.deepcopy(arguments)))
 
     def _guarded(self, produce):

@@ -1,16 +1,28 @@
 """The one table of exercises: id, notebook, answers, points, check, hints; everything else asks it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
-from course.checks import gpipe_diagram, spot_the_error
+from course.checks import (
+    best_micro_batch_size,
+    bubble_fraction,
+    bubble_uses,
+    gpipe_diagram,
+    one_f_one_b,
+    one_f_one_b_claims,
+    phases,
+    spot_the_error,
+)
 from course.checks.outcome import Message, Outcome
 from course.timeline import Timeline
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """One graded part of a notebook. `answers` are the names of the learner's variables, in the order of the check."""
+    """One graded part of a notebook. `answers` are the names of the learner's variables, in the order of the check.
+
+    `statements` are what a dict of verdicts or conclusions is about, by its keys.
+    """
 
     grade_id: str
     notebook: str
@@ -19,6 +31,7 @@ class Exercise:
     points: float
     hints: tuple[str, str, str]
     check: Callable[..., Outcome] | None = None
+    statements: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def manual(self) -> bool:
@@ -42,7 +55,7 @@ class Verdict:
         return repr(float(self.points))
 
 
-_GPIPE = "1_gpipe_diagram"
+_GPIPE, _1F1B, _BUBBLE = "1_gpipe_diagram", "2_1f1b_phases", "3_bubble_fraction"
 
 EXERCISES: dict[str, Exercise] = {exercise.grade_id: exercise for exercise in (
     Exercise("ex1-diagram", _GPIPE, "The GPipe diagram", ("gpipe_diagram",), 10, (
@@ -70,6 +83,68 @@ EXERCISES: dict[str, Exercise] = {exercise.grade_id: exercise for exercise in (
         "A result arrives when its slot has ended. Look for an operation in the same slot as the one it needs, or before it.",
         "In a look at stage 1's backwards; in b at stage 1's forwards; in c at the last stage: every B there needs its own F.",
     ), spot_the_error.check_spot_the_error),
+    Exercise("ex2-order", _1F1B, "The order of 1F1B", ("one_f_one_b",), 8, (
+        "Write down the rows for p=3 from above as tokens, one list a stage. Which forwards come before the first pair of one F "
+        "and one B, and how does their number change from stage to stage?",
+        "Three loops: the forwards of the warm-up, then pairs, then the backwards that are left. In the pairs, F is ahead of B "
+        "by the warm-up.",
+        "With w forwards in the warm-up, pair i is F(w+i) and B(i), for i from 0 to m-w-1, and the cooldown is B(m-w) to B(m-1). "
+        "The last stage has w=0, each stage before it one more; and w cannot be more than m.",
+    ), one_f_one_b.check_order),
+    Exercise("ex2-phases", _1F1B, "The lengths of the phases", ("phase_lengths",), 3, (
+        "Your function of the order already knows them: count in the lists that it returns.",
+        "Each forward is in the warm-up or in a pair, each backward in a pair or in the cooldown. So one number gives the other "
+        "two.",
+        "Warm-up w, then m - w pairs, then w backwards. Look at the w of the order above, and at what bounds it when m is small.",
+    ), phases.check_phases),
+    Exercise("ex2-in-flight", _1F1B, "How many in flight", ("peak_in_flight",), 4, (
+        "Go along the order of one stage: add 1 at each F, take 1 away after each B, and note the largest.",
+        "GPipe: the first B comes after all forwards. 1F1B: the worst moment is the first pair, after its F and before the end "
+        "of its B.",
+        "1F1B: the warm-up's forwards and the one of the first pair. And nobody can hold more micro-batches than there are.",
+    ), phases.check_in_flight),
+    Exercise("ex2-claims", _1F1B, "True or false", ("claims",), 1, (
+        "Each statement is answered by a table or a run of this notebook.",
+        "Look at the two steps side by side for a, at the memory of the four stages for b, at 2, 4 and 8 stages for c.",
+        "For d count the warm-up of the last stage; for e see where GPipe stopped; for f compare the losses and the gradients.",
+    ), one_f_one_b_claims.check_claims, {key: claim.text for key, claim in one_f_one_b_claims.CLAIMS.items()}),
+    Exercise("ex2-explain", _1F1B, "1F1B in your own words", (), 4, (
+        "Follow one stage through a step: what can it do before the first gradient reaches it, after that, and after its last "
+        "forward?",
+        "The time until the first gradient comes is the way to the last stage and back. How long is that way for the last stage?",
+        "Say for each phase which of forward and backward makes room and which takes it. Then compare the idle slots with those "
+        "of GPipe.",
+    )),
+    Exercise("ex3-derive", _BUBBLE, "The formula of the bubble", ("total_slots", "busy_slots", "bubble_fraction"), 8, (
+        "Follow the last stage: how long does it wait, how long does it work, and how long is it idle again until stage 0 has "
+        "ended?",
+        "Forwards and backwards are two halves of one length. In each half one stage does m operations, and waits for the "
+        "others: for how many?",
+        "In slots, a stage works 2 m. In one half the last stage waits for the p - 1 stages before it, then does its m forwards; "
+        "twice that is the step. The bubble is (total - busy) / total.",
+    ), bubble_fraction.check_derive),
+    Exercise("ex3-use", _BUBBLE, "Two bubbles in numbers", ("bubble_4_8", "bubble_8_64"), 4, (
+        "You have a function for it: `bubble_fraction(p, m)`.",
+        "Which of the two numbers is p? p counts stages, m micro-batches.",
+        "The idle part is p - 1: 3 for four stages, 7 for eight. Divide it by what one stage's work and its wait are together.",
+    ), bubble_fraction.check_use),
+    Exercise("ex3-inverse", _BUBBLE, "How many micro-batches does it take?", ("micro_batches_needed",), 3, (
+        "A loop is an answer: try m = 1, 2, 3 and so on until the bubble is small enough. Or solve the inequality for m.",
+        "Multiply (p - 1) / (m + p - 1) <= f by the denominator. What does m have to be at least? It is a whole number.",
+        "m is at least (p - 1) (1 - f) / f, rounded up, and at least 1, also for one stage. 4 stages and 11% take 25.",
+    ), bubble_uses.check_inverse),
+    Exercise("ex3-definitions", _BUBBLE, "Over total, over ideal", ("bubble_over_ideal", "to_fraction_of_total"), 2, (
+        "Ideal time is how long the step would take if no stage ever waited: the work of one stage.",
+        "Let ideal be 1. Then idle is x. How long is the whole step?",
+        "Over ideal: the idle units, p - 1, over the units of work, m. Over total: x over what ideal and idle are together.",
+    ), bubble_uses.check_definitions),
+    Exercise("ex3-limits", _BUBBLE, "The best micro-batch size", ("best_micro_batch_size",), 3, (
+        "For each b in `times`, how long is the whole step? Then take the b with the shortest.",
+        "The step has m + p - 1 units of one forward and one backward, and `times[b]` is how long such a unit takes. m follows "
+        "from b, the global batch and dp.",
+        "Each replica does global_batch / dp samples, so m is global_batch / (b dp). `min(times, key=...)` with a function that "
+        "gives (m + p - 1) * times[b] returns the b.",
+    ), best_micro_batch_size.check_limits),
 )}
 
 

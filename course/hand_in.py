@@ -7,11 +7,12 @@ import time
 import zipfile
 from pathlib import Path
 
-from course.exercises import EXERCISES
+from course.exercises import EXERCISES, Exercise
 from course.progress import Progress
 
 ASSIGNMENT = "pipeline_parallelism"
 ZIP = f"{ASSIGNMENT}.zip"
+STUB = "*Your answer here.*"  # what a released notebook holds in place of a text that a person marks
 
 
 def notebooks_to_hand_in() -> list[str]:
@@ -55,7 +56,20 @@ def describe_contents(folder: Path) -> list[str]:
         if not entry.manual and (points is None or points < entry.points):
             state = "never checked" if points is None else f"{points:g} of {entry.points:g} points at its last check"
             lines.append(f"Not complete: {entry.title} in {entry.notebook}, {state}.")
+        if entry.manual and not is_written(folder, entry):
+            lines.append(f"Not complete: {entry.title} in {entry.notebook}, nothing is written there yet.")
     return lines
+
+
+def is_written(folder: Path, entry: Exercise) -> bool:
+    """Whether the cell of an exercise that a person marks holds a text, in the notebook as it was last saved."""
+    try:
+        cells = json.loads((folder / f"{entry.notebook}.ipynb").read_text(encoding="utf-8"))["cells"]
+        source = next(cell.get("source") for cell in cells if _grade_id(cell) == entry.grade_id)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, StopIteration):
+        return False
+    text = source if isinstance(source, str) else "".join(map(str, source or ()))
+    return text.strip() not in ("", STUB)
 
 
 def _grade_id(cell):

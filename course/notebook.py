@@ -10,21 +10,22 @@ from course.checks.gpipe_diagram import judge_diagram
 from course.checks.outcome import Message, as_number, is_number
 from course.exercises import EXERCISES, Verdict, exercise, judge
 from course.figures import Figure, timeline_figure
-from course.hand_in import ZIP, describe_contents, find_problems, write_zip
+from course.hand_in import ZIP, describe_contents, find_problems, is_written, write_zip
+from course.legality import violations
 from course.machine_check import machine_view
 from course.pipeline import preload
 from course.predictions import PREDICTIONS
 from course.progress import Progress, is_grading
-from course.real_run import NoRun, RealRun, no_run, run_subject
+from course.real_run import NoRun, RealRun, asked, no_run, run_subject
 from course.schedule import Schedule
-from course.simulation import Costs, simulate
+from course.simulation import Costs, as_far_as_it_goes, simulate
 from course.timeline import Timeline
 from course.view import View, outcome_view, paragraphs, points, table, together, verdict_view
 from course.widgets.grid_editor import grid_editor
 from course.widgets.hints import hint_buttons
 
 __all__ = ["check", "check_machine", "draw_here", "hand_in", "hint", "practise", "predict", "progress", "reveal",
-           "run_for_real", "show", "when_right"]
+           "run_for_real", "show", "statements", "when_right"]
 
 if not is_grading():
     preload()
@@ -116,8 +117,18 @@ def reveal(key: str, actual=None, after: str | None = None) -> View:
 
 
 def when_right(grade_id: str, view):
-    """Show something once the check of this exercise has given full points: it would give the answer away."""
-    return view if _solved(grade_id) else paragraphs(_not_yet(grade_id))
+    """Show something once the check of this exercise has given full points: it would give the answer away.
+
+    `view` is what to show, or a function without arguments that makes it and is called only then.
+    """
+    if not _solved(grade_id):
+        return paragraphs(_not_yet(grade_id))
+    return view() if callable(view) else view
+
+
+def statements(grade_id: str) -> View:
+    """The statements of an exercise, each under the key that it has in the answer."""
+    return table(["", "statement"], [[key, text] for key, text in exercise(grade_id).statements.items()])
 
 
 def _solved(grade_id):
@@ -144,9 +155,21 @@ def _show(value):
 
 
 def show(subject, title: str = "", stages: int = 4, micro_batches: int = 4, costs: Costs | None = None,
-         summary: bool = True) -> Figure | View:
-    """A picture of a schedule (simulated), a timeline, or a drawing as text; `summary=False` leaves its numbers to you."""
+         summary: bool = True, chunks: int | None = None) -> Figure | View:
+    """A picture of a schedule (simulated), a timeline, a drawing as text, or a function (p, m, stage) -> order.
+
+    `summary=False` leaves its numbers to you. An order that does not come to its end is drawn as far as it goes. With `chunks`
+    the function is one of (p, m, v, rank), and `stages` are ranks.
+    """
+    if callable(subject):
+        subject = asked(subject, stages, micro_batches, chunks)
+        if isinstance(subject, Message):
+            return paragraphs(subject.text)
     if isinstance(subject, Schedule):
+        faults = violations(subject)
+        if faults:
+            return together(timeline_figure(as_far_as_it_goes(subject), title=title or "As far as it goes", summary=False),
+                            paragraphs(*(f"{fault.message}." for fault in faults[:3])))
         subject = simulate(subject, costs)
     if not isinstance(subject, Timeline):
         reading = read_answer(LocalAnswer(subject).value(), "the drawing", stages, micro_batches)
@@ -162,9 +185,10 @@ def draw_here(text, stages: int = 4, slots: int = 16, micro_batches: int = 4):
 
 
 def run_for_real(subject, stages: int = 4, micro_batches: int = 4, after: str | None = None, **options) -> RealRun | NoRun:
-    """Train a small transformer by this drawing or schedule, one process a stage, and show what was measured.
+    """Train a small transformer by this drawing, schedule or function (p, m, stage) -> order, one process a stage.
 
-    `after` names the exercise whose answer the run would give away: before its check gives full points there is no run.
+    `after` names the exercise whose answer the run would give away: before its check gives full points there is no run. With
+    `chunks` the function is one of (p, m, v, rank), and `stages` are ranks.
     """
     if is_grading():
         return no_run("Not run while the notebook is graded or validated: it earns no points.")
@@ -184,13 +208,20 @@ def progress() -> View:
     found = record.read()
     rows, following = [], None
     for entry in EXERCISES.values():
+        hints = found["hints"].get(entry.grade_id, 0)
+        if entry.manual:
+            written = is_written(Path.cwd(), entry)
+            following = following or (None if written else entry)
+            state = "a person marks it" if written else "not written"
+            rows.append([entry.notebook, entry.title, state, points(entry.points), hints])
+            continue
         last, best = (record.points(found, entry.grade_id, key) for key in ("points", "best"))
         if following is None and (last is None or last < entry.points):
             following = entry
         once = f" (once {points(best)})" if last is not None and best is not None and best > last else ""
-        rows.append([entry.notebook, entry.title, "-" if last is None else points(last) + once, points(entry.points),
-                     found["hints"].get(entry.grade_id, 0)])
-    said = f"Next: {following.title}, in {following.notebook}." if following else "All exercises have full points."
+        rows.append([entry.notebook, entry.title, "-" if last is None else points(last) + once, points(entry.points), hints])
+    said = (f"Next: {following.title}, in {following.notebook}." if following else
+            "All exercises have full points or wait for a person's mark.")
     view = together(table(["notebook", "exercise", "points at the last check", "of", "hints taken"], rows), paragraphs(said))
     _say_trouble(record)
     return view

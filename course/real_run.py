@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from course.answers import LocalAnswer
 from course.checks.drawing_rules import read_answer
+from course.checks.orders import ask_schedule
 from course.checks.outcome import Message
 from course.figures import memory_figure, stack, timeline_figure
 from course.legality import violations
@@ -12,6 +13,7 @@ from course.schedule import Schedule
 from course.timeline import Timeline
 from course.view import View, folded, paragraphs, table, together
 
+FAULTY = "Not run: with this fault the processes would wait for ever or compute nonsense."
 CLOCKS = {
     "paced": "Real: the processes, the text, the tensors, the messages, the gradients. Emulated: how long an operation takes. "
              "Each one computes, then waits until a device of its own would be done, because {ranks} ranks share "
@@ -84,9 +86,11 @@ class RealRun:
     def numbers(self) -> View:
         """Measured beside predicted, and what of it is real."""
         run = self.run
+        held = "micro-batches" if run.schedule.chunks == 1 else "chunks"
+        place = "stage" if run.schedule.rank_is_stage else "rank"
         rows = [self._bubble_row()] * self.with_bubble
         rows += [["step time", f"{run.step_time_predicted * 1000:.0f} ms", f"{run.step_time_measured * 1000:.0f} ms"],
-                 ["micro-batches whose activations are held at most, per stage", _row(run.peak_activations_predicted),
+                 [f"{held} whose activations are held at most, per {place}", _row(run.peak_activations_predicted),
                   _row(run.peak_activations_measured)]]
         notes = [] if run.overruns else list(run.notes)
         if run.overruns:
@@ -151,7 +155,11 @@ class NoRun(View):
         """Why there is nothing to look at."""
         return paragraphs("There was no run to look at yet.")
 
-    equality = bubble_table = memory = traffic
+    equality = bubble_table = traffic
+
+    def memory(self) -> View:
+        """Why there is nothing to look at, with the reason: it is often all that a cell shows of its run."""
+        return paragraphs(f"There was no run to look at yet. {self.text}")
 
     def backwards_reversed(self):
         """No schedule."""
@@ -175,10 +183,20 @@ class Interrupted(KeyboardInterrupt):
         return [f"Interrupted: {self}"]
 
 
-def read_subject(subject, stages: int, micro_batches: int) -> tuple[Schedule, Timeline | None] | NoRun:
+def asked(function, stages: int, micro_batches: int, chunks: int | None = None) -> Schedule | Message:
+    """The schedule of a learner's function of orders, legal or not; the message why there is none."""
+    return ask_schedule(LocalAnswer(function), getattr(function, "__name__", "the function"), stages, micro_batches, chunks)
+
+
+def read_subject(subject, stages: int, micro_batches: int, chunks: int | None = None) -> tuple[Schedule, Timeline | None] | NoRun:
     """The schedule to run, and the drawing it comes from; a NoRun that says why there is none."""
+    if callable(subject):
+        subject = asked(subject, stages, micro_batches, chunks)
+        if isinstance(subject, Message):
+            return no_run(f"Nothing to run yet. {subject.text}")
     if isinstance(subject, Schedule):
-        return subject, None
+        faults = violations(subject)
+        return no_run(f"{FAULTY} {faults[0].message}.") if faults else (subject, None)
     if isinstance(subject, Timeline):
         drawn = subject
     else:
@@ -189,14 +207,14 @@ def read_subject(subject, stages: int, micro_batches: int) -> tuple[Schedule, Ti
         drawn = reading.timeline
     faults = violations(drawn)
     if faults:
-        return no_run("Not run: with this fault the processes would wait for ever or compute nonsense. "
-                      f"{faults[0].message}.")
+        return no_run(f"{FAULTY} {faults[0].message}.")
     return drawn.schedule, drawn
 
 
-def run_subject(subject, stages: int, micro_batches: int, with_bubble: bool = True, **options) -> RealRun | NoRun:
+def run_subject(subject, stages: int, micro_batches: int, with_bubble: bool = True, chunks: int | None = None,
+                **options) -> RealRun | NoRun:
     """Run a schedule or a drawing on real processes; what goes wrong comes back as a NoRun, never as a traceback."""
-    found = read_subject(subject, stages, micro_batches)
+    found = read_subject(subject, stages, micro_batches, chunks)
     if isinstance(found, NoRun):
         return found
     schedule, drawn = found

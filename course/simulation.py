@@ -9,7 +9,7 @@ from numbers import Integral, Rational, Real
 from course.graph import NONE, WIDTH, F, W, graph
 from course.legality import execution_order, violations
 from course.schedule import KINDS, Operation, Schedule
-from course.timeline import Timeline
+from course.timeline import Span, Timeline
 
 
 @dataclass(frozen=True)
@@ -148,3 +148,32 @@ def _times(schedule, costs):
         unit = operation.stage * schedule.micro_batches + operation.micro_batch
         times[unit * WIDTH + KINDS.index(operation.kind)] = time
     return times
+
+
+def as_far_as_it_goes(schedule: Schedule, room: Sequence[int] | None = None) -> Timeline:
+    """What runs of a schedule, in slots of one operation, until each rank waits for something that never comes.
+
+    With `room`, micro-batches that each rank can hold, a forward that does not fit waits for ever too.
+
+    >>> from course.schedules import gpipe
+    >>> print(as_far_as_it_goes(gpipe(2, 3), room=[2, 2]))
+    F0 F1 .
+    .  F0 F1
+    """
+    ends, spans, going = {}, [], True
+    done, free, held = ([0] * len(schedule.ranks) for _ in range(3))
+    while going:
+        going = False
+        for rank, operations in enumerate(schedule.ranks):
+            for operation in operations[done[rank]:]:
+                needs = schedule.needs(operation)
+                full = room is not None and operation.kind == "F" and held[rank] >= room[rank]
+                if full or not all(need in ends for need in needs):
+                    break
+                start = max([free[rank], *(ends[need] for need in needs)])
+                ends[operation] = free[rank] = start + 1
+                spans.append(Span(operation, rank, start, start + 1))
+                done[rank] += 1
+                held[rank] += {"F": 1, "I": 0}.get(operation.kind, -1)
+                going = True
+    return Timeline.from_spans(spans, schedule)

@@ -1,5 +1,6 @@
 """One encoder, three ways in: in this process, over the wire, from a process of its own."""
 
+import collections
 import dataclasses
 import itertools
 import json
@@ -46,7 +47,7 @@ class Layout:
     (numpy.int8(3), 3), (numpy.float32(0.5), 0.5), (numpy.float64(0.5), 0.5), (numpy.bool_(True), True),
     (numpy.str_("x"), "x"), (numpy.arange(4).reshape(2, 2), [[0, 1], [2, 3]]),
     (pandas.DataFrame({"a": [1, 2], "b": ["x", "y"]}), [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]),
-    (pandas.Series([1, 2]), [1, 2]),
+    (pandas.Series([1, 2]), [1, 2]), (collections.deque("ab"), ["a", "b"]), ({"a": 1}.items(), [["a", 1]]),
 ])
 def test_what_is_taken_becomes_plain(value, plain):
     found = encode(value)
@@ -179,7 +180,7 @@ def test_calls_keep_print_warnings_and_arguments_apart(capsys, recwarn):
 
 
 def test_what_is_no_function_cannot_be_called():
-    assert LocalAnswer(3).call(1) == Raised("NotCallable", "a int is there, not a function")
+    assert LocalAnswer(3).call(1) == Raised("NotCallable", "an int is there, not a function")
 
 
 def test_outside_the_main_thread_there_is_no_limit_and_it_says_so():

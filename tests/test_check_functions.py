@@ -7,8 +7,10 @@ import pytest
 from autograder.session import Session
 from course.answers import LocalAnswer
 from course.checks.functions import Slip, ask, call, first_wrong, judge_replies, no_reply, same, slip_of
-from course.checks.orders import NoOrder, read_order
+from course.checks.orders import NoOrder, ask_schedule, read_order
+from course.legality import violations
 from course.schedule import Operation
+from course.schedules import interleaved_1f1b, one_f_one_b
 
 POINTS = [(4, 8), (1, 1), (8, 4)]
 SLIPS = [Slip("over-ideal", "that is over ideal time.", lambda p, m: Fraction(p - 1, m)),
@@ -99,7 +101,9 @@ def test_a_call_as_text():
 
 def test_orders_however_they_are_written():
     wanted = (Operation(1, "F", 0), Operation(1, "B", 0))
-    for value in (["F0", "B0"], "F0 B0", "F0, B0", ["f0", ".", "b0"], [["F", 0], ["B", 0]], ["1F0", "1B0"], [[1, "F", 0], "B0"]):
+    for value in ([{"stage": 1, "kind": "F", "micro_batch": 0}, "B0"],
+                  ["F 0", "B 0"], "['F0', 'B0']",
+                  ["F0", "B0"], "F0 B0", "F0, B0", ["f0", ".", "b0"], [["F", 0], ["B", 0]], ["1F0", "1B0"], [[1, "F", 0], "B0"]):
         assert read_order(value, stage=1) == wanted, value
     assert read_order([], stage=1) == ()
 
@@ -113,3 +117,37 @@ def test_what_is_no_order(value, stage, code):
     with pytest.raises(NoOrder) as error:
         read_order(value, stage)
     assert error.value.code == code and len(str(error.value)) > 20
+
+
+def made(function, *sizes):
+    return ask_schedule(LocalAnswer(function), "f", *sizes)
+
+
+@pytest.mark.parametrize("spell", [
+    lambda op: op.short, str, lambda op: op.short.lower(), lambda op: (op.kind, op.micro_batch), lambda op: op,
+    lambda op: f"{op.stage + 1}{op.short}", lambda op: f"{op.kind}{op.micro_batch + 1}",
+    lambda op: f"{op.kind}{7 - op.micro_batch}", lambda op: f"{op.kind}{10 * op.micro_batch}",
+])
+def test_a_schedule_from_a_function_whatever_numbers_it_gives(spell):
+    wanted = one_f_one_b(3, 8)
+    found = made(lambda p, m, stage: [spell(operation) for operation in wanted.ranks[stage]], 3, 8)
+    turned = str(spell(Operation(0, "F", 0))).endswith("7")
+    assert [[op.kind for op in rank] for rank in found.ranks] == [[op.kind for op in rank] for rank in wanted.ranks]
+    assert (found.ranks == wanted.ranks) != turned and not violations(found)
+
+
+def test_a_schedule_from_a_function_with_chunks():
+    wanted = interleaved_1f1b(2, 4, 3)
+    found = made(lambda p, m, v, rank: " ".join(map(str, wanted.ranks[rank])), 2, 4, 3)
+    assert (found.ranks, found.stage_to_rank) == (wanted.ranks, wanted.stage_to_rank)
+    assert made(lambda p, m, v, rank: ["F0"], 2, 4, 3).code == "no-stage"
+
+
+def test_a_function_that_gives_no_order_is_told_where():
+    assert made(lambda p, m, stage: ["F0"] if stage == 0 else 1 / 0, 2, 1).text.startswith("`f(2, 1, 1)` raised ZeroDivision")
+    assert made(lambda p, m, stage: ["F0", "Q"], 2, 1).text.startswith("`f(2, 1, 0)`: item 1, 'Q', is no token")
+
+
+def test_numbers_of_an_incomplete_schedule_are_left_as_they_are():
+    assert made(lambda p, m, stage: "F0 F3", 1, 4).ranks[0][1].micro_batch == 3
+    assert made(lambda p, m, stage: "F2 F4", 1, 4).ranks[0][1].micro_batch == 3  # counted from 1

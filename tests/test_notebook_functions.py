@@ -1,5 +1,6 @@
 """What a notebook calls, outside a kernel: everything shows itself as text too, nothing raises on a learner's slip."""
 
+import json
 from fractions import Fraction
 
 import pytest
@@ -153,6 +154,44 @@ def test_what_waited_comes_with_full_points(monkeypatch):
     assert shown(nb.when_right("ex1-bubbles", nb.paragraphs("the answer"))) == "the answer"
 
 
+def test_what_is_costly_to_make_is_made_only_when_it_is_shown(monkeypatch):
+    monkeypatch.setattr(nb, "_full_points", set())
+    assert "comes once its check" in shown(nb.when_right("ex1-bubbles", lambda: pytest.fail("it was made")))
+    nb.check("ex1-bubbles", [6] * 4, 3 / 7)
+    assert shown(nb.when_right("ex1-bubbles", lambda: nb.paragraphs("the answer"))) == "the answer"
+
+
+def one_f_one_b(p, m, stage):
+    return " ".join(map(str, schedules.one_f_one_b(p, m).ranks[stage]))
+
+
+def stuck(p, m, stage):
+    return ["F0", "B0"] if stage else ["B0", "F0"]
+
+
+def test_a_function_of_orders_is_shown_and_run_like_a_drawing(monkeypatch):
+    assert shown(nb.show(one_f_one_b, stages=2, micro_batches=2, summary=False)) == "F0 F1 .  B0 .  B1\n.  F0 B0 F1 B1 ."
+    ran = []
+    monkeypatch.setattr("course.real_run.run", lambda schedule, **_: ran.append(schedule))
+    nb.run_for_real(one_f_one_b, stages=3, micro_batches=5)
+    assert ran[0].ranks == schedules.one_f_one_b(3, 5).ranks
+
+
+def test_a_function_of_orders_that_waits_for_ever_is_drawn_as_far_as_it_goes(monkeypatch):
+    monkeypatch.setattr("course.real_run.run", lambda *_, **__: pytest.fail("a process was touched"))
+    said = shown(nb.show(stuck, stages=2, micro_batches=1))
+    assert said.startswith("As far as it goes") and "B0 comes before F0, which it needs, on stage 0." in said
+    assert "Not run" in shown(nb.run_for_real(stuck, stages=2, micro_batches=1))
+
+
+@pytest.mark.parametrize(("function", "words"), [
+    (lambda p, m, stage: ..., "not answered yet"), (lambda p, m: [], "raised TypeError"),
+    (lambda p, m, stage: 3, "a list of tokens"),
+])
+def test_a_function_of_orders_that_gives_none_says_so(function, words):
+    assert words in shown(nb.show(function)) and words in shown(nb.run_for_real(function))
+
+
 @pytest.mark.parametrize("name", ["NBGRADER_EXECUTION", "NBGRADER_VALIDATING"])
 def test_while_grading_nothing_runs_and_nothing_is_written(monkeypatch, folder, name):
     monkeypatch.setenv(name, "1")
@@ -163,15 +202,27 @@ def test_while_grading_nothing_runs_and_nothing_is_written(monkeypatch, folder, 
     assert sorted(folder.iterdir()) == before
 
 
-def test_progress_names_what_is_next():
+def test_progress_names_what_is_next(folder):
     assert "Next: The GPipe diagram, in 1_gpipe_diagram" in shown(nb.progress())
     nb.Progress().record_verdict("ex1-diagram", 10, 10)
     assert "Next: Counting the bubble" in shown(nb.progress())
     for entry in EXERCISES.values():
-        nb.Progress().record_verdict(entry.grade_id, entry.points, entry.points)
-    assert "All exercises have full points" in shown(nb.progress())
+        if not entry.manual:
+            nb.Progress().record_verdict(entry.grade_id, entry.points, entry.points)
+    by_hand = [entry for entry in EXERCISES.values() if entry.manual]
+    assert "not written" in shown(nb.progress()) and f"Next: {by_hand[0].title}" in shown(nb.progress())
+    for entry in by_hand:
+        write_text(folder, entry, "It fills, it alternates, it drains.")
+    assert "All exercises have full points or wait" in shown(nb.progress()) and "a person marks it" in shown(nb.progress())
     nb.Progress().record_verdict("ex1-bubbles", 2, 4)
     assert "2 (once 4)" in shown(nb.progress()) and "Next: Counting the bubble" in shown(nb.progress())
+
+
+def write_text(folder, entry, text):
+    cell = {"cell_type": "markdown", "source": text, "metadata": {"nbgrader": {"grade_id": entry.grade_id}}}
+    path = folder / f"{entry.notebook}.ipynb"
+    cells = json.loads(path.read_text())["cells"] if path.exists() else []
+    path.write_text(json.dumps({"cells": [*cells, cell]}))
 
 
 def test_hand_in_says_what_is_missing():

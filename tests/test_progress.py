@@ -124,6 +124,31 @@ def test_the_learner_is_told_what_the_zip_holds(folder):
     assert "Counting the bubble in 1_gpipe_diagram, 2 of 4 points" in said and "Spot the error in 1_gpipe_diagram, never" in said
 
 
+@pytest.mark.parametrize(("source", "written"), [
+    (hand_in.STUB, False), ("", False), (" \n", False), ([hand_in.STUB, "\n"], False), (None, False),
+    ("It drains.", True), (["It ", "drains."], True), (f"{hand_in.STUB}\n\nIt drains.", True)])
+def test_a_text_that_a_person_marks_is_written_or_not(folder, source, written):
+    entry = next(entry for entry in EXERCISES.values() if entry.manual)
+    cell = {"source": source, "metadata": {"nbgrader": {"grade_id": entry.grade_id}}}
+    (folder / f"{entry.notebook}.ipynb").write_text(json.dumps({"cells": [cell]}))
+    assert hand_in.is_written(folder, entry) == written
+    said = "\n".join(hand_in.describe_contents(folder))
+    assert (f"{entry.title} in {entry.notebook}, nothing is written" in said) == (not written)
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", '{"cells": [3]}', '{"cells": []}'])
+def test_where_there_is_no_such_cell_no_text_is_written(folder, content):
+    entry = next(entry for entry in EXERCISES.values() if entry.manual)
+    path = folder / f"{entry.notebook}.ipynb"
+    path.unlink() if content is None else path.write_text(content)
+    assert not hand_in.is_written(folder, entry)
+
+
+def test_the_stub_is_what_nbgrader_puts_there():
+    settings = (hand_in.Path(__file__).parent.parent / "nbgrader_config.py").read_text(encoding="utf-8")
+    assert f'c.ClearSolutions.text_stub = "{hand_in.STUB}"' in settings
+
+
 def test_a_zip_that_cannot_be_written_leaves_none(folder, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course import Costs, Operation, Schedule, formulas, schedules, simulate
+from course import Costs, Operation, Schedule, Timeline, formulas, schedules, simulate
 from course.schedules import SCHEDULES
+from course.simulation import as_far_as_it_goes
 
 SIZES = [(p, m) for p in (1, 2, 3, 4, 8) for m in (1, 2, 3, 4, 8, 16)]
 
@@ -138,3 +139,24 @@ def test_bad_costs_are_named(costs, words):
 def test_an_illegal_schedule_is_refused_with_its_faults():
     with pytest.raises(ValueError, match="B0 comes before F0"):
         simulate(Schedule.from_csv("0B0,0F0\n"))
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+@pytest.mark.parametrize(("p", "m"), [(1, 1), (2, 4), (4, 8), (3, 3)])
+def test_a_legal_schedule_goes_to_its_end(name, p, m):
+    schedule = SCHEDULES[name].make(p, m, 2 if SCHEDULES[name].chunked else 1)
+    whole = simulate(schedule)
+    assert as_far_as_it_goes(schedule).spans == whole.spans
+    assert as_far_as_it_goes(schedule, whole.peak_activations).spans == whole.spans
+
+
+def test_a_schedule_with_too_little_room_stops_where_a_forward_does_not_fit():
+    assert str(as_far_as_it_goes(schedules.gpipe(3, 5), [2, 3, 3])) == "F0 F1 .  .\n.  F0 F1 .\n.  .  F0 F1"
+    assert as_far_as_it_goes(schedules.one_f_one_b(4, 8), [4, 3, 2, 0]).peak_activations == (4, 3, 2, 0)
+
+
+def test_a_schedule_that_waits_for_ever_goes_as_far_as_it_can():
+    crossed = Timeline.from_grid("F0 B0 F1 B1\nF0 F1 B0 B1", 2, 2).schedule
+    assert str(as_far_as_it_goes(crossed)) == "F0 .\n.  F0"
+    holes = Timeline.from_grid("F0 B0\n.  F0", 2, 1).schedule
+    assert str(as_far_as_it_goes(holes)) == "F0 .\n.  F0"

@@ -179,20 +179,30 @@ def _backwards_run_forwards(timeline, early):
     return bool(pairs) and bool(early) and all(one < two for one, two in pairs)
 
 
-def first_avoidable_idle(timeline: Timeline, forwards_first: bool) -> tuple[int, int, str]:
+def first_avoidable_idle(timeline: Timeline, forwards_first: bool = False, room=None) -> tuple[int, int, str] | None:
     """(stage, slot, operation) of the first idle cell, slot by slot, in which an operation of that stage could run.
 
-    With `forwards_first` a backward waits for all forwards of its stage, as in GPipe.
+    With `forwards_first` a backward waits for all forwards of its stage, as in GPipe. `room` is how many micro-batches each
+    stage can hold: a forward that would not fit cannot run. None where no cell can be filled by moving one operation.
     """
     ends = {span.operation: span.end for span in timeline.spans}
     for slot in range(timeline.makespan):
         for rank, row in enumerate(timeline.schedule.ranks):
-            if any(start <= slot < end for start, end in zip(timeline.starts[rank], timeline.ends[rank], strict=True)):
+            times = list(zip(row, timeline.starts[rank], timeline.ends[rank], strict=True))
+            if any(start <= slot < end for _, start, end in times):
                 continue
-            later = [op for op, start in zip(row, timeline.starts[rank], strict=True) if start > slot]
-            kinds = {op.kind for op in later}
-            for operation in later:
-                waits = forwards_first and operation.kind == "B" and "F" in kinds
-                if not waits and all(ends[need] <= slot for need in timeline.schedule.needs(operation)):
+            later = [(operation, start) for operation, start, _ in times if start > slot]
+            kinds = {operation.kind for operation, _ in later}
+            for operation, start in later:
+                waits = operation.kind == "B" and forwards_first and "F" in kinds
+                fits = operation.kind == "B" or room is None or _held(timeline, rank, slot, start) < room[rank]
+                if fits and not waits and all(ends[need] <= slot for need in timeline.schedule.needs(operation)):
                     return rank, slot, operation.short
-    raise ValueError("no idle cell of this drawing can be avoided")
+    return None
+
+
+def _held(timeline, rank, begin, end):
+    """The most micro-batches that a rank holds from one moment until another."""
+    steps = timeline.held[rank]
+    before, inside = [level for time, level in steps if time <= begin], [level for time, level in steps if begin < time < end]
+    return max([0, *before[-1:], *inside])

@@ -64,7 +64,10 @@ def same(value, target) -> bool:
     number = as_number(value) if not isinstance(value, str) else None
     if number is None or as_number(target) is None:
         return type(value) is type(target) and value == target
-    return abs(number - target) <= RELATIVE * max(1, abs(target))
+    try:
+        return abs(number - target) <= RELATIVE * max(1, abs(target))
+    except OverflowError:  # a whole number that no float can be compared with
+        return False
 
 
 def slip_of(replies: Mapping[tuple, object], truth: Callable, slips: Sequence[Slip], like: Callable = same) -> Slip | None:

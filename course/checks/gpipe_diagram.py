@@ -3,7 +3,8 @@
 from fractions import Fraction
 
 from course.checks.drawing_rules import explain_faults, first_avoidable_idle, read_answer
-from course.checks.outcome import Message, Outcome, Step, as_number, is_number, near, show_value, unreadable
+from course.checks.numbers import fraction_slip, number_step
+from course.checks.outcome import Message, Outcome, Step, is_number, near, show_value, unreadable
 from course.formulas import bubble_fraction, busy_slots, idle_slots, total_slots
 from course.legality import violations
 from course.recognition import recognize
@@ -102,7 +103,7 @@ def check_bubbles(per_stage, fraction) -> Outcome:
     else:
         right = [count == IDLE for count in counts]
         messages.append(_bubbles_message(counts))
-    step, found = _number_step("bubble fraction", 2, fraction.value(), "bubble_fraction_4_4", _fraction_message)
+    step, found = number_step("bubble fraction", 2, fraction.value(), "bubble_fraction_4_4", _fraction_message)
     return Outcome((Step("idle cells of each stage", 2, Fraction(sum(right), STAGES)), step), (*messages, found))
 
 
@@ -138,7 +139,7 @@ def _fraction_message(value):
     right = bubble_fraction(STAGES, MICRO_BATCHES)
     if near(value, right):
         return Message("fraction-right", "Idle over total: what GPipe's paper calls the bubble.", good=True)
-    slip = _slip(value, right)
+    slip = fraction_slip(value, right)
     if slip:
         return slip
     if near(value, Fraction(3, 4)):
@@ -156,27 +157,9 @@ def _fraction_message(value):
 def check_backward_twice(slots, fraction) -> Outcome:
     """Points for the length of the step (1) and its bubble fraction (1) when a backward takes two slots."""
     return Outcome(*zip(*(
-        _number_step("length of the step", 1, slots.value(), "slots_when_backward_takes_two", _slots_message),
-        _number_step("bubble fraction", 1, fraction.value(), "fraction_when_backward_takes_two", _twice_fraction_message),
+        number_step("length of the step", 1, slots.value(), "slots_when_backward_takes_two", _slots_message),
+        number_step("bubble fraction", 1, fraction.value(), "fraction_when_backward_takes_two", _twice_fraction_message),
     ), strict=True))
-
-
-def _slip(value, right):
-    """The slips that every question for a bubble fraction shares."""
-    if near(value, 1 - right):
-        return Message("useful-share", "This is the useful share, busy over total. The bubble is the rest.")
-    if near(value, 100 * right, 0.2):
-        return Message("percent", "This is in percent. A fraction is asked for: divide by 100.")
-    return None
-
-
-def _number_step(step, worth, value, name, judge):
-    found = unreadable(value, name, "It is a number, such as 1/2.")
-    number = as_number(value)
-    if not found and number is None:
-        found = Message("not-a-number", f"`{name}` is a number, such as 1/2; found {show_value(value)}.")
-    found = found or judge(number)
-    return Step(step, worth, found.good), found
 
 
 def _slots_message(value):
@@ -200,7 +183,7 @@ def _twice_fraction_message(value):
     right = bubble_fraction(STAGES, MICRO_BATCHES)
     if near(value, right):
         return Message("fraction-same", "The same fraction as before: idle and busy time grow alike.", good=True)
-    slip = _slip(value, right)
+    slip = fraction_slip(value, right)
     if slip:
         return slip
     busy = busy_slots(MICRO_BATCHES, backward=2)

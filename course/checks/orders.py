@@ -1,11 +1,12 @@
-"""Reading a learner's order of operations: a list of tokens, however it is written."""
+"""Reading a learner's order of operations: a list of tokens, however it is written; and a schedule from a function of it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from course.checks.outcome import show_value
+from course.checks.functions import ask, call, no_reply
+from course.checks.outcome import Message, show_value
 from course.drawing import IDLE
-from course.schedule import Operation
+from course.schedule import Operation, Schedule
 
 TOKEN = re.compile(r"(\d{0,6})([FBIW])(\d{1,6})")
 
@@ -21,14 +22,14 @@ class NoOrder(ValueError):
 def read_order(value, stage: int | None = None) -> tuple[Operation, ...]:
     """The operations of one rank, from plain data. `stage` is that of tokens that name none; None where each must.
 
-    A list of tokens, one text of them, (kind, micro-batch) or (stage, kind, micro-batch) lists; small letters are read as
-    capitals, idle cells are left out. NoOrder names the first item that is no token.
+    A list of tokens, one text of them, (kind, micro-batch) or (stage, kind, micro-batch) lists, Operations; small letters
+    are read as capitals, idle cells are left out. NoOrder names the first item that is no token.
 
     >>> read_order("f0 . B0", stage=1) == read_order([["F", 0], ["B", 0]], stage=1)
     True
     """
     if isinstance(value, str):
-        value = re.split(r"[\s,|]+", value.strip(" \t\n,|[]"))
+        value = re.split(r"[\s,|'\"]+", value.strip(" \t\n,|'\"[]()"))
     if not isinstance(value, Sequence):
         raise NoOrder("not-a-list", f"a list of tokens is asked for, found {show_value(value)}")
     return tuple(operation for position, item in enumerate(value) if (operation := _read(item, stage, position)))
@@ -36,10 +37,12 @@ def read_order(value, stage: int | None = None) -> tuple[Operation, ...]:
 
 def _read(item, stage, position):
     example = "`F0` or `B0`" if stage is not None else "`0F0` or `4B0`: <stage><kind><micro-batch>"
+    if isinstance(item, dict):
+        item = list(item.values())
     text = "".join(map(str, item)) if isinstance(item, list) and 2 <= len(item) <= 3 else item
     if not isinstance(text, str):
         raise NoOrder("not-a-token", f"item {position}, {show_value(item)}, is no token; write {example}")
-    text = text.strip().upper()
+    text = "".join(text.split()).upper()
     if text in (IDLE, ""):
         return None
     match = TOKEN.fullmatch(text)
@@ -48,3 +51,42 @@ def _read(item, stage, position):
     if not match[1] and stage is None:
         raise NoOrder("no-stage", f"item {position}, {show_value(item)}, does not say its stage; write {example}")
     return Operation(int(match[1]) if match[1] else stage, match[2], int(match[3]))
+
+
+def arguments_of(p: int, m: int, v: int | None = None) -> list[tuple]:
+    """What a function of orders is asked with, a rank each: (p, m, stage), or (p, m, v, rank) where there are chunks."""
+    return [(p, m, rank) if v is None else (p, m, v, rank) for rank in range(p)]
+
+
+def ask_schedule(answer, name: str, p: int, m: int, v: int | None = None) -> Schedule | Message:
+    """The schedule that a learner's function of orders makes, legal or not; the message why where it makes none."""
+    return schedule_from(ask(answer, arguments_of(p, m, v)), name, p, m, v)
+
+
+def schedule_from(replies: Mapping[tuple, object], name: str, p: int, m: int, v: int | None = None) -> Schedule | Message:
+    """The schedule out of the replies to `arguments_of` these sizes; the message about the first reply that is no order.
+
+    Micro-batches may carry any m numbers: they are taken as 0 to m-1 in their order. Stages may be counted from 1. Without
+    chunks a token needs no stage.
+    """
+    wanted = "It is the list of tokens, in the order in which they run."
+    orders = []
+    for rank, arguments in enumerate(arguments_of(p, m, v)):
+        reply = replies.get(arguments)
+        if trouble := no_reply(name, arguments, reply, wanted):
+            return trouble
+        try:
+            orders.append(read_order(reply, rank if v is None else None))
+        except NoOrder as error:
+            return Message(error.code, f"{call(name, arguments)}: {error}.")
+    stages = p * (v or 1)
+    if all(1 <= op.stage <= stages and (op.stage - 1) % p == rank for rank, order in enumerate(orders) for op in order):
+        orders = [[Operation(op.stage - 1, op.kind, op.micro_batch) for op in order] for order in orders]
+    numbers = sorted({operation.micro_batch for order in orders for operation in order})
+    if len(numbers) == m:
+        new = {number: index for index, number in enumerate(numbers)}
+    else:
+        first = 1 if numbers and numbers[0] >= 1 and numbers[-1] == m else 0
+        new = {number: number - first for number in numbers}
+    ranks = tuple(tuple(Operation(op.stage, op.kind, new[op.micro_batch]) for op in order) for order in orders)
+    return Schedule(ranks, tuple(stage % p for stage in range(stages)), m)

@@ -56,9 +56,9 @@ def unreadable(value, name: str, wanted: str) -> Message | None:
 
 
 def as_number(value):
-    """A number, also one written as text (`"3/7"`, `"42.9%"`); None for what is none."""
+    """A number, also one written as text (`"3/7"`, `"3 / 7"`, `"42.9%"`); None for what is none."""
     if isinstance(value, str):
-        text = value.strip()
+        text = "/".join(part.strip() for part in value.split("/"))
         try:
             return Fraction(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
         except (ValueError, ZeroDivisionError):
@@ -73,7 +73,10 @@ def is_number(value) -> bool:
 
 def near(value, target, tolerance=0.002) -> bool:
     """Whether a number is the target, up to the rounding of a value written with two or three digits."""
-    return is_number(value) and abs(value - target) <= tolerance
+    try:
+        return is_number(value) and abs(value - target) <= tolerance
+    except OverflowError:  # a whole number that no float can be compared with
+        return False
 
 
 def show_value(value) -> str:

@@ -1,0 +1,140 @@
+"""Notebook 3: the formula turned round for the micro-batches that it takes, and the bubble's other definition."""
+
+import math
+from fractions import Fraction
+
+from course.checks.functions import Slip, ask, first_wrong, judge_replies, same
+from course.checks.outcome import Message, Outcome, Step, as_number, is_number
+from course.formulas import bubble_fraction, bubble_over_ideal, micro_batches_needed, to_fraction_of_total
+
+# Away from equality: there right algebra in floats may be one too high.
+SEVERAL = ((4, 0.11), (8, 0.075), (16, 0.032), (2, 0.3), (8, 0.42), (2, 0.6), (5, 0.12))
+ONE = ((1, 0.2), (1, 0.9))
+MICRO_BATCHES = "It returns the smallest number of micro-batches with which the bubble is at most `fraction` of the total."
+OVER_IDEAL = "It returns idle over ideal time, for p stages and m micro-batches."
+OF_TOTAL = "It takes idle over ideal time and returns idle over total time."
+
+
+def exact(p, fraction):
+    """The m, not a whole one, at which the bubble is exactly this fraction."""
+    fraction = Fraction(fraction).limit_denominator(10**9)
+    return (p - 1) * (1 - fraction) / fraction
+
+
+def _percent(p, fraction):
+    return math.ceil(exact(p, Fraction(fraction).limit_denominator(10**9) / 100))
+
+
+def _useful(p, fraction):
+    return (p - 1) * Fraction(fraction).limit_denominator(10**9) / (1 - Fraction(fraction).limit_denominator(10**9))
+
+
+def _over(numerator):
+    return lambda p, fraction: numerator(p) / Fraction(fraction).limit_denominator(10**9)
+
+
+def _beside(difference):
+    """One more or one less than right, where that is a number of micro-batches at all."""
+    def formula(p, fraction):
+        right = micro_batches_needed(p, fraction)
+        if right + difference < 1:
+            raise ValueError("no micro-batches")
+        return right + difference
+    return formula
+
+
+def _each_way(code, text, formula):
+    """A wrong formula as it is, rounded up and rounded down."""
+    return [Slip(code, text, formula), *(Slip(code, text, lambda p, fraction, way=way: max(1, way(formula(p, fraction))))
+                                         for way in (math.ceil, math.floor))]
+
+
+ONE_TOO_FEW = Slip("one-too-few", "one too few: with it the bubble is still above the fraction. Round up.", _beside(-1))
+NEARLY = (
+    ONE_TOO_FEW,
+    Slip("one-too-many", "one too many: one fewer already brings the bubble down to the fraction.", _beside(1)),
+    *(Slip("not-whole", "the algebra is right, but micro-batches come whole: which way must you round?", formula)
+      for formula in (exact, lambda p, fraction: max(1, exact(p, fraction)))),
+    Slip("nearest", "rounding to the nearest number is sometimes one too few: the bubble is then above the fraction.",
+         lambda p, fraction: max(1, round(exact(p, fraction)))),
+)
+INVERSE_SLIPS = (
+    *NEARLY,
+    *_each_way("over-ideal", "this is (p-1)/fraction: either the bubble over ideal time, where the fraction is of the total, or "
+               "m + p - 1 in place of m.", _over(lambda p: p - 1)),
+    *_each_way("off-by-one", "this waits for p stages in place of p - 1.",
+               lambda p, fraction: exact(p + 1, fraction)),
+    *_each_way("off-by-one", "this waits for p stages in place of p - 1.", _over(lambda p: p)),
+    Slip("percent", "this takes the fraction for a percentage: 10% comes as 0.1.", _percent),
+    *_each_way("useful-share", "this brings the useful share down to the fraction. The bubble is the other part.", _useful),
+)
+
+
+def check_inverse(answer) -> Outcome:
+    """Points for the smallest m with several stages (2; 1 when one beside it or not whole), and for one stage (1)."""
+    replies = {point: as_number(reply) if as_number(reply) is not None else reply
+               for point, reply in ask(answer, SEVERAL + ONE).items()}
+    several = {point: reply for point, reply in replies.items() if point in SEVERAL}
+    right = len(several) == len(SEVERAL) and first_wrong(several, micro_batches_needed) is None
+    alone = {point: reply for point, reply in replies.items() if point in ONE}
+    single = len(alone) == len(ONE) and first_wrong(alone, micro_batches_needed) is None
+    said = judge_replies("micro_batches_needed", several, micro_batches_needed, MICRO_BATCHES,
+                         "The smallest m, never one too few.", INVERSE_SLIPS,
+                         f"{MICRO_BATCHES} Put yours into your `bubble_fraction`: it must be at most the fraction, and with one "
+                         "micro-batch fewer above it.")
+    nearly = not right and said.code in {slip.code for slip in NEARLY}
+    messages = [said]
+    if right and not single:
+        messages.append(_one_stage_message(alone))
+    steps = (Step("several stages", 2, 1 if right else Fraction(1, 2) if nearly else 0),
+             Step("one stage", 1, single and (right or nearly)))
+    return Outcome(steps, tuple(messages))
+
+
+def _one_stage_message(replies):
+    if all(is_number(reply) and same(reply, 0) for reply in replies.values()):
+        return Message("one-stage-zero", "For one stage it returned 0. There is no bubble, but a step needs at least one "
+                       "micro-batch.")
+    said = judge_replies("micro_batches_needed", replies, micro_batches_needed, MICRO_BATCHES, "")
+    return Message("one-stage", f"One stage has no bubble. {said.text}")
+
+
+OVER_IDEAL_SLIPS = (
+    Slip("over-total", "this is idle over total, as before. Ideal is the time that the step would take without any bubble.",
+         bubble_fraction),
+    Slip("off-by-one", "one stage too many waits: a single stage has no bubble at all.", lambda p, m: Fraction(p, m)),
+    Slip("over-stages", "ideal time does not depend on the stages: it is the work of one of them.",
+         lambda p, m: Fraction(p - 1, p)),
+    Slip("total-over-ideal", "this is total over ideal: the idle part alone is asked for.",
+         lambda p, m: Fraction(m + p - 1, m)),
+    Slip("upside-down", "it is upside down: ideal over idle.", lambda p, m: Fraction(m, p - 1)),
+    Slip("percent", "this is in percent: divide by 100.", lambda p, m: 100 * bubble_over_ideal(p, m)),
+    Slip("units-mixed", "idle and ideal are not in one unit: pairs of F and B, or slots, for both.",
+         lambda p, m: 2 * bubble_over_ideal(p, m)),
+    Slip("units-mixed", "idle and ideal are not in one unit: pairs of F and B, or slots, for both.",
+         lambda p, m: bubble_over_ideal(p, m) / 2),
+    Slip("stages-mixed", "the work of all stages stands under the idle time of one: take one stage for both, or all.",
+         lambda p, m: bubble_over_ideal(p, m) / p),
+    Slip("whole-division", "`//` drops what is behind the point: `/` keeps it.", lambda p, m: (p - 1) // m),
+)
+OF_TOTAL_SLIPS = (
+    Slip("other-way", "this goes the other way, from the fraction of the total to that of the ideal.", lambda x: x / (1 - x)),
+    Slip("useful-share", "this is the useful share: ideal over total.", lambda x: 1 / (1 + x)),
+    Slip("unchanged", "it returns what it was given. Total is longer than ideal, so the fraction of it is smaller.", lambda x: x),
+    Slip("total-over-ideal", "this is total over ideal. Idle over total is asked for.", lambda x: 1 + x),
+    Slip("upside-down", "it is upside down: total over idle.", lambda x: (1 + x) / x),
+    Slip("one-minus", "1 - x is no time over another: ideal is 1, idle is x, total is both.", lambda x: 1 - x),
+    Slip("percent", "this is in percent: divide by 100.", lambda x: 100 * to_fraction_of_total(x)),
+)
+
+
+def check_definitions(over_ideal, of_total) -> Outcome:
+    """Points for the bubble over ideal time (1) and for the way from there to the fraction of the total (1)."""
+    sizes = ((4, 8), (1, 1), (8, 64), (2, 5), (7, 3))
+    shares = tuple((float(bubble_over_ideal(p, m)),) for p, m in (*sizes, (9, 4), (8, 7)))
+    first = judge_replies("bubble_over_ideal", ask(over_ideal, sizes), bubble_over_ideal, OVER_IDEAL,
+                          "Idle over ideal: the Megatron paper's bubble.", OVER_IDEAL_SLIPS)
+    second = judge_replies("to_fraction_of_total", ask(of_total, shares), to_fraction_of_total, OF_TOTAL,
+                           "Ideal is 1, idle is x, total is both.", OF_TOTAL_SLIPS,
+                           f"{OF_TOTAL} Let ideal be 1: how long are idle and total then?")
+    return Outcome((Step("bubble_over_ideal", 1, first.good), Step("to_fraction_of_total", 1, second.good)), (first, second))

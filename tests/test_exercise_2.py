@@ -1,0 +1,221 @@
+import itertools
+import re
+
+import pytest
+
+from autograder.session import Session
+from course import Costs, Operation, Schedule, schedules, simulate, violations
+from course.answers import LocalAnswer
+from course.checks import one_f_one_b, phases
+from course.checks.one_f_one_b_claims import CLAIMS
+from course.checks.room import first_over, judge_within_room
+from course.exercises import EXERCISES, judge
+from course.formulas import peak_in_flight, total_slots
+from tests import bank_2_1f1b_phases as bank
+from tests.bank import assert_verdict, judged_locally, judged_remotely
+from tests.headless import outputs, run_notebook
+
+CASES = bank.RIGHT + bank.WRONG
+NOTEBOOK = "2_1f1b_phases"
+SIZES = [(p, m) for p in (1, 2, 3, 4, 8) for m in (1, 2, 3, 4, 8, 16)]
+
+
+@pytest.fixture(scope="module")
+def session():
+    with Session() as session:
+        yield session
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_bank_in_the_notebook(case):
+    assert_verdict(case, judged_locally(case))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_bank_from_outside(case, session):
+    verdict = judged_remotely(case, session)
+    assert_verdict(case, verdict)
+    assert verdict == judged_locally(case)
+
+
+@pytest.mark.parametrize("grade_id", [entry.grade_id for entry in EXERCISES.values() if entry.notebook == NOTEBOOK])
+def test_a_function_that_never_ends_is_stopped_once(grade_id):
+    entry = EXERCISES[grade_id]
+    if entry.manual or grade_id == "ex2-claims":
+        return
+
+    def endless(*_):
+        while True:
+            pass
+
+    verdict = judge(grade_id, LocalAnswer(endless, seconds=0.2))
+    assert verdict.points == 0 and [message.code for message in verdict.messages] == ["too-slow"]
+
+
+def test_a_function_that_fails_at_one_size_is_right_at_the_others():
+    def once(p, m, stage):
+        return [] if (p, m) == (12, 48) else [operation.short for operation in schedules.one_f_one_b(p, m).ranks[stage]]
+
+    verdict = judge("ex2-order", LocalAnswer(once))
+    assert verdict.points == pytest.approx(7 * 5 / 6)
+    assert [message.code for message in verdict.messages] == ["right-at", "missing"]
+
+
+def test_each_kind_of_wrong_answer_has_its_own_message():
+    assert len({code for case in bank.WRONG for code in case.codes}) >= 45
+    texts = {}
+    for case in bank.WRONG:
+        for message in judged_locally(case).messages:
+            if not message.good:
+                texts.setdefault(message.text, set()).add(message.code)
+    assert all(len(codes) == 1 for codes in texts.values())
+
+
+def test_no_message_for_a_wrong_function_prints_the_formula():
+    for case in bank.WRONG_ORDERS + bank.WRONG_PHASES + bank.WRONG_FLIGHTS:
+        for message in judged_locally(case).messages:
+            assert not re.search(r"min\(|p ?- ?(1 ?- ?)?stage|4, 3, 2, 1", message.text.split("returned")[0]), message
+
+
+def test_points_of_the_table():
+    parts = [entry for entry in EXERCISES.values() if entry.notebook == NOTEBOOK]
+    assert {entry.grade_id: entry.points for entry in parts} == {
+        "ex2-order": 8, "ex2-phases": 3, "ex2-in-flight": 4, "ex2-claims": 1, "ex2-explain": 4}
+    assert [entry.grade_id for entry in parts if entry.manual] == ["ex2-explain"]
+    for case in bank.RIGHT:
+        assert sum(step.points for step in judged_locally(case).steps) == EXERCISES[case.grade_id].points
+
+
+# --- the numbers ------------------------------------------------------------------------------------------
+
+
+def test_the_numbers_in_the_text_are_the_formulas():
+    assert total_slots(4, 8) == 22 and total_slots(4, 8, backward=2) == 33 and total_slots(2, 4) == 10
+    assert [peak_in_flight("1f1b", 4, 8, stage) for stage in range(4)] == [4, 3, 2, 1]
+
+
+@pytest.mark.parametrize(("p", "m"), SIZES)
+def test_phases_and_peaks_are_those_of_the_schedule(p, m):
+    schedule = schedules.one_f_one_b(p, m)
+    for stage, row in enumerate(schedule.ranks):
+        kinds = "".join(operation.kind for operation in row)
+        assert kinds == one_f_one_b.pattern(p, m, stage)
+        for way, pair in ((phases.forward_first, "FB"), (phases.backward_first, "BF")):
+            warm_up, pairs, cooldown = way(p, m, stage)
+            assert kinds == "F" * warm_up + pair * pairs + "B" * cooldown and min(warm_up, pairs, cooldown) >= 0
+    for name, make in (("gpipe", schedules.gpipe), ("1f1b", schedules.one_f_one_b)):
+        for backward in (1, 2):
+            assert simulate(make(p, m), Costs(1, backward)).peak_activations == tuple(
+                peak_in_flight(name, p, m, stage) for stage in range(p))
+
+
+def orders_that_hold(stage, m, most):
+    """Every order of a stage's m forwards and m backwards, each in turn, that never holds more than `most`."""
+    for places in itertools.combinations(range(2 * m), m):
+        kinds = ["F" if place in places else "B" for place in range(2 * m)]
+        held = list(itertools.accumulate(1 if kind == "F" else -1 for kind in kinds))
+        if min(held) >= 0 and max(held) <= most:
+            numbers = {"F": itertools.count(), "B": itertools.count()}
+            yield tuple(Operation(stage, kind, next(numbers[kind])) for kind in kinds)
+
+
+@pytest.mark.parametrize(("p", "m"), [(1, 3), (2, 2), (2, 4), (3, 2), (3, 3), (4, 2)])
+def test_no_other_order_is_as_short_and_holds_as_little(p, m):
+    """Exhaustive: what decides in the check leaves the order of 1F1B alone, micro-batches in turn."""
+    rows = [list(orders_that_hold(stage, m, peak_in_flight("1f1b", p, m, stage))) for stage in range(p)]
+    found = [ranks for ranks in itertools.product(*rows) if (schedule := Schedule(ranks, tuple(range(p)), m))
+             and not violations(schedule) and simulate(schedule).makespan <= total_slots(p, m)]
+    assert found == [schedules.one_f_one_b(p, m).ranks]
+
+
+@pytest.mark.parametrize("renumber", list(itertools.permutations(range(3))))
+def test_any_numbering_is_right_when_all_stages_agree(renumber):
+    def numbered(p, m, stage, turn=0):
+        new = {old: renumber[old] if old < 3 <= m else old for old in range(m)}
+        return [f"{op.kind}{(new[op.micro_batch] + turn * stage) % m}" for op in schedules.one_f_one_b(p, m).ranks[stage]]
+
+    assert judge("ex2-order", LocalAnswer(numbered)).points == 8
+    assert judge("ex2-order", LocalAnswer(lambda p, m, stage: numbered(p, m, stage, turn=1))).points == 2
+
+
+def test_claims_answer_the_misconceptions_of_this_notebook():
+    assert list(EXERCISES["ex2-claims"].statements) == list(CLAIMS) == list("abcdef")
+    assert 2 <= sum(claim.true for claim in CLAIMS.values()) <= 4
+    assert {"smaller-bubble", "same-on-all", "divided-by-p", "warm-up-same"} <= {claim.code for claim in CLAIMS.values()}
+
+
+# --- room -------------------------------------------------------------------------------------------------
+
+FITTING = "F0 F1 .  B0 F2 B1 F3 B2 .  B3\n.  F0 B0 F1 B1 F2 B2 F3 B3 ."
+
+
+def judged_room(text, room=(2, 2)):
+    return judge_within_room(LocalAnswer(text), "the drawing", 2, 4, room)
+
+
+@pytest.mark.parametrize(("text", "codes", "shares"), [
+    (FITTING, {"right"}, [1, 1, 1, 1]),
+    (FITTING.replace("F", "f"), {"right", "lower-case"}, [1, 1, 1, 1]),
+    (FITTING.replace("B3", "B4").replace("F3", "F4").replace("B2", "B3").replace("F2", "F3").replace("B1", "B2").replace(
+        "F1", "F2").replace("B0", "B1").replace("F0", "F1"), {"right", "numbered-from-one"}, [1, 1, 1, 1]),
+    ("F0 F1 F2 F3 . . B0 B1 B2 B3\n. F0 F1 F2 F3 B0 B1 B2 B3 .", {"over-room"}, [1, 1, 0, 1]),
+    ("F0 F1 . . B0 B1 F2 F3 . . B2 B3\n. F0 F1 B0 B1 . . F2 F3 B2 B3", {"in-rounds"}, [1, 1, 1, 0]),
+    ("F0 . . B0 F1 . . B1 F2 . . B2 F3 . . B3\n. F0 B0 . . F1 B1 . . F2 B2 . . F3 B3", {"too-long"}, [1, 1, 1, 0]),
+    ("F0 F1 . . B0 F2 B1 F3 B2 . B3\n. F0 F1 B0 B1 . F2 B2 F3 B3 .", {"too-long"}, [1, 1, 1, 0]),
+    (FITTING.replace(".  B0", "B0 . "), {"backward-too-early"}, [1, 0, 1, 0]),
+    ("F0 F1 ?\n. F0 ?", {"missing"}, [0, 0, 1, 0]), ("...", {"unanswered"}, [0, 0, 0, 0]), (3, {"drawing-not-text"}, [0] * 4),
+])
+def test_a_drawing_for_stages_with_room(text, codes, shares):
+    outcome = judged_room(text)
+    assert codes <= set(outcome.codes) and [step.share for step in outcome.steps] == shares, outcome
+
+
+def test_the_room_may_differ_from_stage_to_stage():
+    assert judged_room(FITTING, (2, 1)).codes == ("right",)
+    outcome = judged_room(FITTING, (1, 1))
+    assert "over-room" in outcome.codes and outcome.marks == ((0, 1),)
+
+
+def test_an_idle_cell_that_only_more_room_would_fill_is_not_named():
+    text = "F0 F1 . .  B0 F2 B1 F3 .  B2 B3\n.  . F0 B0 F1 B1 F2 B2 F3 B3 ."
+    (said,) = [message.text for message in judged_room(text).messages if message.code == "too-long"]
+    assert "slot 1 on stage 1: F0 could run there" in said
+
+
+def test_where_no_cell_can_be_filled_the_order_is_the_reason():
+    text = "F0 F1 .  .  B0 F2 B1 F3 B2 .  B3\n.  F0 F1 B0 B1 .  F2 B2 F3 B3 ."
+    (said,) = [message.text for message in judged_room(text).messages if message.code == "too-long"]
+    assert "an order has to change" in said
+
+
+def test_where_a_schedule_first_holds_too_much():
+    timeline = simulate(schedules.gpipe(4, 8))
+    assert first_over(timeline, [4] * 4)[1:] == (0, 4, 5) and first_over(timeline, [8] * 4) is None
+    assert first_over(timeline, [8, 8, 8, 7])[1:] == (3, 10, 8)
+    assert first_over(simulate(schedules.one_f_one_b(4, 8)), [4, 3, 2, 1]) is None
+
+
+# --- the notebook -----------------------------------------------------------------------------------------
+
+
+def test_the_released_notebook_gives_nothing_away(tmp_path):
+    notebook = run_notebook("notebooks", f"{NOTEBOOK}.ipynb", tmp_path)
+    shown = "\n".join(text for cell in notebook.cells if cell.cell_type == "code" for text in outputs(cell))
+    for secret in ("F0 F1 F2 F3 .  .  .  B0 F4", "4, 3, 2, 1", "same.", "48", "27.3%", "3/11", "bytes of one"):
+        assert secret not in shown, secret
+    assert "stops at F4, in slot 4" in shown
+
+
+def test_the_solved_notebook_measures_what_it_says(tmp_path):
+    notebook = run_notebook("solutions", f"{NOTEBOOK}.ipynb", tmp_path)
+    shown = {cell.source: outputs(cell) for cell in notebook.cells if cell.cell_type == "code"}
+    (text,) = next(text for source, text in shown.items() if "bytes_beside(" in source and "import" not in source)
+    rows = [re.split(r"\s{2,}", line) for line in text.splitlines() if " stage " in line]
+    assert [int(row[-4]) for row in rows] == [8, 8, 8, 8, 4, 3, 2, 1]
+    assert all(row[-2] == row[-1] for row in rows)
+    (text,) = next(text for source, text in shown.items() if "same_step(" in source and "import" not in source)
+    measured = next(line for line in text.splitlines() if line.startswith("slots, measured")).split()[-2:]
+    assert "took longer" in text or all(abs(float(slots) - 22) < 1 for slots in measured)
+    (text,) = next(text for source, text in shown.items() if "fewer_stages(" in source and "import" not in source)
+    two, four = (int(line.split()[-1].replace(",", "")) for line in text.splitlines()[-2:])
+    assert abs(two - four) < 0.01 * four
