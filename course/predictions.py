@@ -67,4 +67,10 @@ PREDICTIONS = {
     "late-messages": Prediction("Slots of the step when each message is 2 slots on its way"),
     "long-messages": Prediction("Slots of the step when each message takes its link for 2 slots"),
     "best-number": Prediction("Micro-batches of the shortest step, of 32 samples"),
+    "breaks-the-batch": Prediction("The configuration with another global batch", ("first", "second", "third", "fourth"),
+                                   actual="fourth"),
+    "shorter-of-two": Prediction("Micro-batches of the shorter of the two steps"),
+    "memory-of-many": Prediction("1F1B's activations with 32 micro-batches of 1 sample, against 8 of 4",
+                                 ("more", "less", "same"), actual="less"),
+    "fastest-row": Prediction("The row with the shortest step"),
 }
