@@ -210,7 +210,7 @@ def _sayings(rows, records, there, failed, before, target):
         why = ", because the notebook is graded or validated" if is_grading() else ""
         yield f"The times in this table follow the plan (virtual clock) and are not measured{why}."
     if records.trouble:
-        yield f"{records.trouble} The table is there all the same, and its rows are kept until the kernel ends."
+        yield f"{records.trouble} The table is there all the same, and its rows are kept in memory."
     elif target:
         yield f"{len(there)} of {len(rows)} rows are in the table, kept in {target.name} and {records.path.name}."
 
@@ -241,7 +241,7 @@ def as_frame(rows: list[dict], records: Records):
     import pandas
 
     frame = pandas.DataFrame(rows, columns=[*COLUMNS, *CONDITIONS], index=pandas.RangeIndex(1, len(rows) + 1, name="row"))
-    frame.attrs = {**records.setting, "slot_seconds": records.slot}
+    frame.attrs = records.about
     return frame
 
 

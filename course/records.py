@@ -32,6 +32,11 @@ class Records:
         if path:
             self._read()
 
+    @property
+    def about(self) -> dict:
+        """What stands beside the table: machine, versions and pacing, with the seconds of a slot."""
+        return {**self.setting, "slot_seconds": self.slot}
+
     def finished(self, key: str) -> dict | None:
         """The record of a row in the slot that all share; None where it is not finished."""
         found = self.rows.get(key)
@@ -49,7 +54,7 @@ class Records:
         if not self.path:
             return
         kept = dict(list(self.rows.items())[-MOST_KEPT:])
-        content = {"what": WHAT, **self.setting, "slot_seconds": self.slot, "keepable": self.keepable, "rows": kept}
+        content = {"what": WHAT, **self.about, "keepable": self.keepable, "rows": kept}
         try:
             write_atomically(self.path, json.dumps(content, indent=1) + "\n")
         except OSError as error:

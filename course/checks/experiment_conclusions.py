@@ -124,8 +124,8 @@ CONCLUSIONS = {
                    "estimate.", HALF, "verdict", _formula_holds, "formula-holds", "leave out the rows with slow_stage above 1 or "
                    "message above 0, and compare the two bubble columns in the others."),
     "i": Statement("True or false: of any two rows, the one with more micro-batches holds more activations.", HALF, "verdict",
-                   _more_hold_more, "more-is-not-more", "compare the peaks of rows with few and with many micro-batches. How many "
-                   "are in flight counts, and how large each one is."),
+                   _more_hold_more, "more-is-not-more", "compare the peaks of rows with few and with many micro-batches: how "
+                   "many are in flight, and how large is each?"),
     "j": Statement("True or false: in every row the measured step is within 5% of the predicted one.", HALF, "verdict",
                    _as_predicted, "as-predicted", "compare the two columns of step times, in the row of e as well. They are "
                    "predicted by the simulator, which knows slow stages and messages."),

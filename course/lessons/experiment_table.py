@@ -41,8 +41,8 @@ def lines_of(table_of_runs) -> list[Line] | View:
     return [line for line in lines if line.complete] or paragraphs("No row of the table is complete.")
 
 
-def show_table(table_of_runs) -> View:
-    """The table with its units, what is peculiar to a row, and the pacing of its runs."""
+def show_table(table_of_runs, about: Mapping | None = None) -> View:
+    """The table with its units, what is peculiar to a row, and the pacing of its runs; `about`: what stands beside it."""
     lines = lines_of(table_of_runs)
     if isinstance(lines, View):
         return lines
@@ -50,7 +50,7 @@ def show_table(table_of_runs) -> View:
     heads = ["row", *HEADS.values(), "not as the formula has it"]
     keep = len(heads) if any(row[-1] for row in rows) else -1
     view = table(heads[:keep], [row[:keep] for row in rows])
-    said = pacing(getattr(table_of_runs, "attrs", {}))
+    said = pacing(about or getattr(table_of_runs, "attrs", {}))
     return together(view, paragraphs(said)) if said else view
 
 
@@ -115,13 +115,22 @@ def _percent(share):
     return round(100 * float(share), 2)
 
 
-def markdown(table_of_runs) -> View:
+def shortest(table_of_runs, column: str = "row"):
+    """What a column holds in the row with the shortest measured step, or that row's number; `...` where there is no table."""
+    lines = lines_of(table_of_runs)
+    if isinstance(lines, View):
+        return ...
+    best = min(lines, key=lambda line: line.get("step_time_measured"))
+    return best.number if column == "row" else best.get(column)
+
+
+def markdown(table_of_runs, about: Mapping | None = None) -> View:
     """The table in Markdown, to copy into a report, with the conditions of its runs under it."""
     lines = lines_of(table_of_runs)
     if isinstance(lines, View):
         return lines
     rows = [[str(line.number), *map(_cell, COLUMNS, [line] * len(COLUMNS)), _peculiar(line) or "-"] for line in lines]
-    said = pacing(getattr(table_of_runs, "attrs", {}))
+    said = pacing(about or getattr(table_of_runs, "attrs", {}))
     return _as_it_is("\n".join([*_markdown(["row", *COLUMNS, "not as the formula has it"], rows), *["", said] * bool(said)]))
 
 

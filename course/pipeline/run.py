@@ -59,9 +59,10 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
             return [reply["result"] for reply in replies]
 
         prepared = do("course.pipeline.training:prepare", schedule, sizes, seed, during, engine, build, dp)
-        # the plan's times are no warmer for a step before: with the virtual clock one step is enough
+        # the plan's times need no warm-up
         cold = clock == "virtual" and steps == 1 and slot_seconds is not None
-        trained = [{"losses": []}] * ranks if cold else do("course.pipeline.training:train", steps - 1, learning_rate)
+        trained = [{"losses": []}] * ranks if cold else do("course.pipeline.training:train", steps - 1, learning_rate,
+                                                           slot_seconds is None)
         slot = _slot(trained, predicted) if slot_seconds is None else round(slot_seconds * NANO)
         planned = float(predicted.makespan) * slot / NANO
         got = measure(lambda *job: do(*job, planned=planned), predicted, steps - 1, clock, costs.per_boundary(stages), slot,

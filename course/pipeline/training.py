@@ -31,15 +31,16 @@ def prepare(worker, schedule, sizes, seed, during, engine="ours", build=None, re
                                 for stage, module in stages.items()}}
 
 
-def train(worker, steps, learning_rate):
+def train(worker, steps, learning_rate, timed=True):
     """Warm up, then train on steps 0, 1, ... at full speed. Returns losses per step, and time per (kind, stage).
 
-    That time is processor time of one operation, in nanoseconds, its share of the messages included.
+    That time is processor time of one operation, in nanoseconds, its share of the messages included. Not `timed` and without
+    steps it is that of a cold step.
     """
     share, losses = worker.kept, []
     _forget_gradients(share)
     used, trace = _timed(share, 0)
-    if not steps:
+    if timed and not steps:
         _forget_gradients(share)
         used, trace = _timed(share, 0)
     for step in range(steps):

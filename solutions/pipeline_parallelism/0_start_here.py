@@ -114,6 +114,7 @@ reveal("gradient-difference", first_run.gradient_difference)
 # | 1_gpipe_diagram | draw GPipe, count its bubble, run your drawing |
 # | 2_1f1b_phases | run out of memory with GPipe, write 1F1B as a function, run it, measure what each stage holds |
 # | 3_bubble_fraction | find the formula of the bubble, and where it ends |
+# | 6_experiment_table | plan and run a table of experiments, and draw conclusions from it |
 #
 # Everything that you do stays on this machine. Where you are so far:
 
