@@ -72,10 +72,24 @@ def _encode(value, counter, depth):
     if _is_numpy(value, "ndarray"):
         return _encode(value.tolist(), counter, depth + 1)
     if type(value).__module__.partition(".")[0] == "pandas" and hasattr(value, "to_dict"):
-        return _encode(value.to_dict("records") if hasattr(value, "columns") else value.tolist(), counter, depth + 1)
+        if not hasattr(value, "columns"):
+            return _encode(value.tolist(), counter, depth + 1)
+        return [_encode_line(number, line, counter, depth + 1) for number, line in enumerate(value.to_dict("records"), 1)]
     if isinstance(value, list | tuple | range | deque | MappingView | Iterator):
         return [_encode(item, counter, depth + 1) for item in value]
     raise Refused(f"{_a(value)} is not an answer: give numbers, text, lists or dicts")
+
+
+def _encode_line(number, line, counter, depth):
+    """A line of a data frame; what is refused in it is named by its place."""
+    next(counter)
+    cells = {}
+    for key, cell in line.items():
+        try:
+            cells[_key(key, counter, depth)] = _encode(cell, counter, depth + 1)
+        except Refused as error:
+            raise Refused(f"row {number}, column {str(key)[:40]}: {error}") from None
+    return cells
 
 
 def _a(value):

@@ -10,7 +10,8 @@ from course.plan_rules import read_plan
 
 WANTED = "It is the table that your rows gave when they were run, as it came."
 CHOSEN = ("schedule", "pp", "chunks", "micro_batches", "micro_batch_size", "dp")
-MEASURED = ("bubble_measured", "peak_activation_bytes", "step_time_predicted", "step_time_measured")
+COMPUTED = ("global_batch", "bubble_estimated", "step_time_predicted")
+MEASURED = ("bubble_measured", "peak_activation_bytes", "step_time_measured")
 LARGEST = 10**15
 PARTED = Fraction(1, 100)  # of the step: a bubble is off the estimate when it differs by more
 
@@ -34,8 +35,8 @@ class Line(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Whether it is a row that can be run, with a number in each measured column."""
-        return self.row is not None and all(self.get(name) is not None for name in MEASURED)
+        """Whether it is a row that can be run, with a number in each column of a time, a bubble or bytes."""
+        return self.row is not None and all(self.get(name) is not None for name in ("step_time_predicted", *MEASURED))
 
     @property
     def name(self) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from statistics import median_low
 
-from course.checks.experiment_rows import MEASURED, PARTED, holes, missing_columns, read_table, same_run
+from course.checks.experiment_rows import COMPUTED, MEASURED, PARTED, holes, missing_columns, read_table, same_run
 from course.checks.outcome import Message, Outcome, Step, as_number, near, show_value, unreadable
 from course.formulas import bubble_fraction, bubble_over_ideal
 from course.plan_rules import read_plan
@@ -28,23 +28,26 @@ def check_table(table, configurations, trusted: Sequence[dict] | None = None) ->
     if isinstance(lines, Message):
         return Outcome(_steps(), (lines,))
     absent, complete = missing_columns(lines), [line for line in lines if line.complete]
-    empty = [_say("no-number", line, f"{name} is {show_value(line.cells[name])}. Each cell but the schedule's is a number.")
-             for line in lines for name in holes(line)]
+    empty = {name for line in lines for name in holes(line)} | set(absent)
+    strange = [_say("no-number", line, f"{name} is {show_value(line.cells[name])}. Each cell but the schedule's is a number.")
+               for line in lines for name in holes(line)]
     unplanned = unreadable(value, "configurations", "The table is compared with it.")
     rows, strangers = (0, [unplanned]) if unplanned else _compare_rows(lines, plan)
-    computed, measured = _computed(complete), _measured(complete)
+    slot = _slot(lines)
+    computed, measured = _computed(lines, slot), _measured(complete, slot)
     if trusted is not None:
         measured += _against(complete, read_table(list(trusted)))
-    messages = [message for said in (strangers, empty, computed, measured) for message in said[:SHOWN]]
+    messages = [message for said in (strangers, strange, computed, measured) for message in said[:SHOWN]]
     if absent:
         messages.insert(0, Message("missing-columns", f"`table` has no column {_few(absent)}: leave the columns as they came."))
-    whole = len(complete) == len(lines) and not absent and not empty
     parting = not measured and any(line.row.parts and line.gap > PARTED for line in complete)
     if complete and not measured and not parting:
         messages.append(Message("nothing-parts", "There is no row in which the measured bubble is more than 1 point off the "
                                 "estimate because an assumption of the formula does not hold. Give one of your configurations "
                                 "`slow_stage` or `message`."))
-    steps = _steps(not absent, rows, whole and not computed, whole and not measured, parting)
+    known = all(line.row for line in lines)
+    steps = _steps(not absent, rows, known and not computed and empty.isdisjoint(COMPUTED),
+                   known and not measured and empty.isdisjoint(MEASURED), parting)
     if all(step.share == 1 for step in steps):
         messages.append(Message("table-right", f"{len(lines)} rows, each as it was run.", good=True))
     return Outcome(steps, tuple(messages))
@@ -74,21 +77,34 @@ def _compare_rows(lines, plan):
     return Fraction(max(0, found), max(1, plan.count)), messages
 
 
-def _computed(lines):
+def _slot(lines):
+    """Seconds of the slot that most lines agree on."""
+    slots = [_predicted(line) / float(line.row.simulated().makespan) for line in lines if line.row and _predicted(line)]
+    return median_low(slots) if slots else 0
+
+
+def _predicted(line):
+    return line.get("step_time_predicted")
+
+
+def _computed(lines, slot):
     """What is wrong in the columns that follow from the configuration alone."""
     messages = []
-    slots = [line.get("step_time_predicted") / float(line.row.simulated().makespan) for line in lines]
-    usual = median_low(slots) if slots else 0
-    for line, slot in zip(lines, slots, strict=True):
-        if "global_batch" in line.cells and line.get("global_batch") != line.row.global_batch:
+    for line in lines:
+        batch, estimate, predicted = (line.get(name) for name in COMPUTED)
+        if line.row and batch not in (None, line.row.global_batch):
             messages.append(_say("global-batch", line, f"global_batch is {_number(line, 'global_batch')}; it is micro_batches x "
                                  "micro_batch_size x dp."))
-        if "bubble_estimated" in line.cells and not near(line.get("bubble_estimated"), line.row.bubble_estimated, EXACT):
+        if line.row and estimate is not None and not near(estimate, line.row.bubble_estimated, EXACT):
             messages.append(_wrong_estimate(line))
-        if not near(slot, usual, EXACT * usual):
+        if line.row and predicted is not None and not near(predicted, _planned(line, slot), EXACT * abs(_planned(line, slot))):
             messages.append(_say("predicted", line, f"step_time_predicted is {_number(line, 'step_time_predicted')} s. With the "
                                  "slot of the other rows the simulated step takes another time."))
     return messages
+
+
+def _planned(line, slot):
+    return float(line.row.simulated().makespan) * slot
 
 
 def _wrong_estimate(line):
@@ -105,9 +121,9 @@ def _wrong_estimate(line):
     return _say("estimate", line, f"{said}: not what the closed formula gives for its pp, micro_batches and chunks.")
 
 
-def _measured(lines):
+def _measured(lines, slot):
     """What no measurement can be: out of range, shorter than its plan, numbers that are not of one run."""
-    messages = [message for line in lines if (message := _impossible(line))]
+    messages = [message for line in lines if (message := _impossible(line, slot))]
     for one, other in itertools.combinations(lines, 2):
         if same_run(one.row, other.row, conditions=False) and (
                 one.get("peak_activation_bytes") != other.get("peak_activation_bytes")):
@@ -116,22 +132,19 @@ def _measured(lines):
     return messages
 
 
-def _impossible(line):
-    bubble, peak, predicted, step = (line.get(name) for name in MEASURED)
+def _impossible(line, slot):
+    bubble, peak, step = (line.get(name) for name in MEASURED)
     if not 0 <= bubble < 1:
         return _odd(line, "bubble_measured", "a fraction from 0 to 1 is possible")
-    if not 0 < predicted < LONGEST:
-        return _odd(line, "step_time_predicted", "in seconds, and above 0")
     if not 0 < step < LONGEST:
         return _odd(line, "step_time_measured", "in seconds, and above 0")
     if not 1 <= peak < MOST_BYTES or peak != int(peak):
         return _odd(line, "peak_activation_bytes", "bytes are counted: a whole number above 0")
-    if step < (1 - EARLY) * predicted:
-        return _odd(line, "step_time_measured", f"no step ends before its plan, {_number(line, 'step_time_predicted')}: a device "
-                    "takes its time")
-    timeline = line.row.simulated()
-    slot = predicted / float(timeline.makespan)
-    beside = step - float(timeline.work) * slot / (line.row.pp * float(1 - bubble))  # what replicas need for their all-reduce
+    if step < (1 - EARLY) * _planned(line, slot):
+        return _odd(line, "step_time_measured", "no step ends before its plan: a device takes its time")
+    if bubble < line.row.simulated().bubble_fraction - EARLY:
+        return _odd(line, "bubble_measured", "no run idles less than its plan: in this order the others have to wait")
+    beside = step - float(line.row.simulated().work) * slot / (line.row.pp * float(1 - bubble))  # the replicas' all-reduce
     if beside < -TOGETHER * step or (line.row.dp == 1 and beside > TOGETHER * step):
         return _say("not-together", line, f"bubble_measured {_number(line, 'bubble_measured')} and step_time_measured "
                     f"{_number(line, 'step_time_measured')} cannot be from one run.")
