@@ -20,7 +20,8 @@ from course.records import Records
 
 NAME = "experiment_table"
 PLANNED = 0.001  # seconds of a slot where times follow the plan
-ROOM = 1.1  # a table's slot, over the longest that a row needs
+ROOM, MOST_ROOM = 1.1, 2  # a table's slot, over the longest that a row needs; more in tables whose steps take
+SOON = 12  # seconds in all, since a busy machine keeps a longer slot more easily
 TIGHT = 1.5  # a new row may need this many times the table's slot: an operation has three times what it takes
 AGAIN = 0.01  # of the bubble: a row with overruns that is off by more is run once more
 NOTED = ("overruns", "all_reduce_seconds", "max_gradient_difference")
@@ -149,7 +150,10 @@ def _slot(rows, records):
     if not _paced(records):
         return PLANNED
     needed = max((records.keepable[row.key] for row in rows.values() if row.key in records.keepable), default=PLANNED)
-    return records.slot if records.slot and needed <= TIGHT * records.slot else ROOM * needed
+    if records.slot and needed <= TIGHT * records.slot:
+        return records.slot
+    steps = needed * sum(float(row.simulated().makespan) for row in rows.values())
+    return needed * min(MOST_ROOM, max(ROOM, SOON / steps))
 
 
 def _sizes(row):

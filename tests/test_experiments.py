@@ -245,17 +245,18 @@ def test_a_record_that_is_not_whole_is_run_again(runs):
 def test_a_row_that_needs_longer_slots_makes_all_rows_run_anew(monkeypatch, runs):
     seen, _ = runs
     needs = {"gpipe": 0.002}
+    monkeypatch.setattr(experiments, "SOON", 1)
     monkeypatch.setattr(experiments, "keepable_slot", lambda schedule, *_: needs.get(schedule.name, 0.0005))
     first = run_experiment(PLAN[:1])
-    assert first.attrs["slot_seconds"] == pytest.approx(experiments.ROOM * 0.0005)
+    assert first.attrs["slot_seconds"] == pytest.approx(experiments.MOST_ROOM * 0.0005), "a short table can have long slots"
     del seen[:]
     second = run_experiment([*PLAN[:1], row(micro_batches=2, micro_batch_size=4)])
     assert second.attrs["slot_seconds"] == first.attrs["slot_seconds"] and set(seen) == {("1f1b", 2, 2, 1)}
     del seen[:]
     both = run_experiment(PLAN[:2])
-    assert both.attrs["slot_seconds"] == pytest.approx(experiments.ROOM * 0.002)
+    assert experiments.ROOM * 0.002 <= both.attrs["slot_seconds"] < experiments.MOST_ROOM * 0.002
     assert set(seen) == {("1f1b", 2, 4, 1), ("gpipe", 2, 4, 1)}
-    assert both.step_time_predicted[1] == both.step_time_predicted[2] > 3 * first.step_time_predicted[1]
+    assert both.step_time_predicted[1] == both.step_time_predicted[2] > 2 * first.step_time_predicted[1]
 
 
 def test_while_it_is_graded_times_follow_the_plan_and_nothing_is_written(monkeypatch, folder, capsys):
