@@ -113,7 +113,7 @@ def fill(rows: Mapping[int, Row], records: Records, bar: Callable, again: bool |
             records.add(rows[number].key, _measured(rows[number], records))
         except FAILURES as error:
             failed[number] = _reason(error)
-    tell("")
+    tell("the rows are run")
     return table_of(rows, records, failed, len(before))
 
 
@@ -129,7 +129,7 @@ def _calibrate(rows, waiting, records, bar):
             records.keepable[row.key] = keepable_slot(row.as_schedule(), row.costs(), _sizes(row), row.dp)
         except FAILURES as error:
             failed[number] = _reason(error)
-    tell("")
+    tell("the length of a slot is known")
     return failed
 
 
@@ -209,7 +209,8 @@ def _sayings(rows, records, there, failed, before, target):
         yield f"Row {number} ({rows[number].label}) failed: {reason}; {what}. The others are not touched."
     late = [f"{record['overruns']} in row {number}" for number, record in there.items() if record.get("overruns")]
     if late:
-        yield f"Operations that took longer than their planned time: {', '.join(late)}. This machine was busy."
+        yield (f"Operations that took longer than their planned time: {', '.join(late)}. This machine was busy; `again` measures "
+               "anew.")
     if not _paced(records):
         why = ", because the notebook is graded or validated" if is_grading() else ""
         yield f"The times in this table follow the plan (virtual clock) and are not measured{why}."
@@ -251,7 +252,7 @@ def as_frame(rows: list[dict], records: Records):
 
 @contextlib.contextmanager
 def progress_bar(file) -> Iterator[Callable]:
-    """Gives `bar(total)`, which begins a tqdm bar on this file; what it returns tells each step, and at the end nothing."""
+    """Gives `bar(total)`, which begins a tqdm bar on this file; what it returns tells each step, and the end."""
     from tqdm import tqdm
 
     bars = []

@@ -98,7 +98,7 @@ def test_stopped_resumed_and_concluded(lab):
         shown = notebook.run(answer)
         assert f"{kept} of 5 rows were finished before" in shown and "5 of 5 rows are in the table" in shown
         assert "6 of 6 points" in notebook.run(at["ex6-table"])
-        assert "slow stage (slow_stage 2)" in notebook.run(at["show_table(table)"])
+        assert "slow stage, x 2" in notebook.run(at["show_table(table)"])
         for cell in ("bubbles(table)", "steps_over_m(table)"):
             notebook.run(at[cell])
             assert notebook.cell(at[cell]).locator("svg[role=img]").count() == 1

@@ -11,13 +11,13 @@ from course.formulas import PPConfig
 from course.plan import COLUMNS, EACH, FIXED
 from course.view import View, outcome_view, paragraphs, table, together
 
-HEADS = {"schedule": "schedule", "pp": "pp", "chunks": "chunks", "micro_batches": "micro-batches",
-         "micro_batch_size": "samples in one", "dp": "dp", "global_batch": "global batch",
-         "bubble_estimated": "bubble, estimated", "bubble_measured": "measured",
-         "peak_activation_bytes": "activations, peak", "step_time_predicted": "step, predicted", "step_time_measured": "measured"}
+HEADS = {"schedule": "schedule", "pp": "pp", "chunks": "v", "micro_batches": "m", "micro_batch_size": "b", "dp": "dp",
+         "bubble_estimated": "bubble, estimated", "bubble_measured": "measured", "peak_activation_bytes": "peak",
+         "step_time_predicted": "step, predicted", "step_time_measured": "measured"}
+LEGEND = "v: stages a rank (chunks); m: micro-batches; b: samples in one; peak: activations on the fullest rank."
 UNITS = {"micro_batches": "m", "micro_batch_size": "b", "bubble_estimated": "% of the step", "bubble_measured": "% of the step",
          "peak_activation_bytes": "bytes, fullest rank", "step_time_predicted": "s", "step_time_measured": "s"}
-PARTS = {"slow stage": "slow_stage", "slow link": "message"}
+PECULIAR = "formula is not for"
 BLANK_ROWS = 8
 
 
@@ -46,12 +46,13 @@ def show_table(table_of_runs, about: Mapping | None = None) -> View:
     lines = lines_of(table_of_runs)
     if isinstance(lines, View):
         return lines
-    rows = [[line.number, *map(_cell, COLUMNS, [line] * len(COLUMNS)), _peculiar(line)] for line in lines]
-    heads = ["row", *HEADS.values(), "not as the formula has it"]
+    rows = [[line.number, *(_cell(name, line) for name in HEADS), _peculiar(line)] for line in lines]
+    heads = ["row", *HEADS.values(), PECULIAR]
     keep = len(heads) if any(row[-1] for row in rows) else -1
-    view = table(heads[:keep], [row[:keep] for row in rows])
-    said = pacing(about or getattr(table_of_runs, "attrs", {}))
-    return together(view, paragraphs(said)) if said else view
+    batches = sorted({line.row.global_batch for line in lines})
+    said = f"{LEGEND} Global batch: {', '.join(map(str, batches))} samples."
+    return together(table(heads[:keep], [row[:keep] for row in rows]),
+                    paragraphs(*filter(None, (said, pacing(about or getattr(table_of_runs, "attrs", {}))))))
 
 
 def pacing(about: Mapping) -> str:
@@ -78,8 +79,9 @@ def _cell(name, line):
 
 
 def _peculiar(line):
-    return ", ".join(f"{part} ({PARTS[part]} {getattr(line.row, PARTS[part]):g})" if part in PARTS else part
-                     for part in line.row.parts)
+    words = {"slow stage": f"slow stage, x {float(line.row.slow_stage):g}", "few micro-batches": "m < pp",
+             "slow link": f"messages of {float(line.row.message):g} units"}
+    return ", ".join(words[part] for part in line.row.parts)
 
 
 def bubbles(table_of_runs) -> View:
@@ -131,7 +133,7 @@ def markdown(table_of_runs, about: Mapping | None = None) -> View:
         return lines
     rows = [[str(line.number), *map(_cell, COLUMNS, [line] * len(COLUMNS)), _peculiar(line) or "-"] for line in lines]
     said = pacing(about or getattr(table_of_runs, "attrs", {}))
-    return _as_it_is("\n".join([*_markdown(["row", *COLUMNS, "not as the formula has it"], rows), *["", said] * bool(said)]))
+    return _as_it_is("\n".join([*_markdown(["row", *COLUMNS, PECULIAR], rows), *["", said] * bool(said)]))
 
 
 def blank_record(rows: int = BLANK_ROWS) -> View:

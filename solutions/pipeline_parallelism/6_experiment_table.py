@@ -198,16 +198,17 @@ reveal("fastest-row", shortest(table))
 # ### Estimated against measured
 #
 # Where the two marks of a row lie on each other, the formula's assumptions hold: equal stages, free messages. (A machine that is
-# busy with other things can pull them apart as well; then operations were late, and the run has said so. `again=[3]` as a further
-# argument runs row 3 anew.)
+# busy with other things can pull them apart as well; then operations were late, and the run has said so. With `again=[3]` in the
+# call of `run_experiment` row 3 is measured anew, with `again=True` every row.)
 
 # %%
 bubbles(table)
 
 # %% [markdown]
-# Where they part, the formula does not know what the row knows. A slow stage makes the others wait for it in every micro-batch,
-# not only at the begin and at the end; a message that takes its link does the same from the moment at which it takes longer than
-# an operation. The simulator follows each operation and each message: its prediction of the step holds in these rows too.
+# Where they part, the row breaks what the formula assumes. A slow stage keeps the others waiting in every micro-batch, not only
+# while the pipeline fills (填充) and drains (排空). A message that takes time is waited for again and again, in 1F1B most of all,
+# which goes back and forth between neighbours. The simulator follows each operation and each message: its prediction of the step
+# holds in these rows too.
 #
 # ### Step time over m
 
