@@ -5,6 +5,7 @@ Frames on stdin and stdout, each a 4-byte length and JSON text. In: {"id", "run"
 """
 
 import ast
+import itertools
 import json
 import os
 import struct
@@ -15,6 +16,7 @@ from course.answers import LocalAnswer, Raised
 from course.wire import from_wire, to_wire
 
 HEADER = struct.Struct(">I")
+_numbers = itertools.count()  # so that a line of one cell is not taken for another's
 
 
 def read_frame(file) -> dict | None:
@@ -34,7 +36,8 @@ def write_frame(file, frame: dict):
 
 def run_cell(source: str, namespace: dict):
     """Execute a cell as a notebook would, without its display; IPython's magics are not known."""
-    exec(compile(ast.parse(source, "<cell>"), "<cell>", "exec"), namespace)
+    name = f"<cell {next(_numbers)}>"
+    exec(compile(ast.parse(source, name), name, "exec"), namespace)
 
 
 def answer(request: dict, namespace: dict):

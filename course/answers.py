@@ -1,5 +1,6 @@
 """What an answer may be: one encoder from a learner's value to plain data, on the learner's side in every path."""
 
+import builtins
 import contextlib
 import copy
 import dataclasses
@@ -52,6 +53,14 @@ class Refused(TypeError):
     """A value that is not plain data; the text names its type."""
 
 
+class Endless(Refused):
+    """A generator or another iterator that gives more than an answer can have."""
+
+
+class NoInput(Exception):
+    """The learner's code called input(), where nobody can type."""
+
+
 class TimeLimit(BaseException):
     """A call that took too long; no Exception, so that a learner's `except Exception` lets it through."""
 
@@ -100,7 +109,11 @@ def _encode(value, counter, depth):
                 for field in dataclasses.fields(value)}
     if type(value).__module__.partition(".")[0] == "pandas" and hasattr(value, "to_dict"):
         return _encode(value.to_dict("records") if hasattr(value, "columns") else value.tolist(), counter, depth + 1)
-    if isinstance(value, list | tuple | range | deque | MappingView | Iterator):
+    if isinstance(value, Iterator):
+        value = list(itertools.islice(value, MAX_ITEMS))
+        if len(value) == MAX_ITEMS:
+            raise Endless(f"it went on for more than {MAX_ITEMS} items and was stopped")
+    if isinstance(value, list | tuple | range | deque | MappingView):
         return [_encode(item, counter, depth + 1) for item in value]
     if not isinstance(value, type) and callable(getattr(value, "tolist", None)):  # the arrays and tensors of any library
         plain = value.tolist()
@@ -177,15 +190,15 @@ class LocalAnswer:
         """What the answer returns for these arguments, as plain data, or Raised; stdout, stderr and warnings are kept apart."""
         if not callable(self._value):
             return Raised("NotCallable", f"{_a(self._value)} is there, not a function")
-        return self._guarded(lambda: self._value(*copy.deepcopy(arguments)))
+        return self._guarded(lambda: self._value(*copy.deepcopy(arguments)), _cell_of(self._value))
 
-    def _guarded(self, produce):
+    def _guarded(self, produce, cell=None):
         out = io.StringIO()
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                with _time_limit(self._seconds if self.limited else None):
-                    return _outcome(produce)
+                with _no_input(), _time_limit(self._seconds if self.limited else None):
+                    return _outcome(produce, cell)
         except TimeLimit as limit:
             return Raised("TimeLimit", f"it ran for more than {self._seconds:g} s and was stopped{limit}")
         except KeyboardInterrupt:
@@ -194,15 +207,42 @@ class LocalAnswer:
             self.printed = (self.printed + out.getvalue())[:MAX_TEXT]
 
 
-def _outcome(produce):
+def _outcome(produce, cell):
     try:
         return encode(produce())
     except (KeyboardInterrupt, TimeLimit):
         raise
+    except Endless as error:
+        return Raised("TimeLimit", str(error))
     except Refused as error:
         return Raised("Refused", str(error))
     except BaseException as error:  # SystemExit and the like are the learner's, and must not end the kernel
-        return Raised(type(error).__name__, _describe(error))
+        return Raised(type(error).__name__, ", ".join(filter(None, (_describe(error), _line(error, cell)))))
+
+
+def _cell_of(function):
+    """The name under which Python knows the cell that a function was written in; None where it stands in no cell."""
+    with contextlib.suppress(Exception):
+        name = getattr(function, "__wrapped__", function).__code__.co_filename
+        return name if name.startswith("<") or "ipykernel_" in name else None
+
+
+def _line(error, cell):
+    """Where in this cell the error came from; empty where the cell had no part in it."""
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if cell and frame.f_code.co_filename == cell]
+    return f"in line {lines[-1]} of its cell" if lines else ""
+
+
+@contextlib.contextmanager
+def _no_input():
+    def refuse(*_, **__):
+        raise NoInput("`input()` cannot be used here, what a function needs comes as its arguments")
+
+    before, builtins.input = builtins.input, refuse
+    try:
+        yield
+    finally:
+        builtins.input = before
 
 
 def _describe(error):

@@ -9,6 +9,7 @@ from course.checks import (
     bubble_uses,
     chunk_costs,
     gpipe_diagram,
+    in_flight,
     interleaved_order,
     layout_design,
     layout_memory,
@@ -110,7 +111,7 @@ EXERCISES: dict[str, Exercise] = {exercise.grade_id: exercise for exercise in (
         "GPipe: the first B comes after all forwards. 1F1B: the worst moment is the first pair, after its F and before the end "
         "of its B.",
         "1F1B: the warm-up's forwards and the one of the first pair. And nobody can hold more micro-batches than there are.",
-    ), phases.check_in_flight),
+    ), in_flight.check_in_flight),
     Exercise("ex2-claims", _1F1B, "True or false", ("claims",), 1, (
         "Each statement is answered by a table or a run of this notebook.",
         "Look at the two steps side by side for a, at the memory of the four stages for b, at 2, 4 and 8 stages for c.",

@@ -88,8 +88,8 @@ def _content(schedule, plan):
     for rank, position in plan.repeated:
         operation = schedule.ranks[rank][position]
         add("repeated", rank, position,
-            f"{operation if homes[operation.stage] != rank else schedule.label(operation)} is there more than once"
-            + ("" if schedule.rank_is_stage else f", again on {_place(schedule, rank)}"))
+            f"{operation if homes[operation.stage] != rank else schedule.label(operation)} is there more than once, "
+            f"again on {_place(schedule, rank)}")
         if homes[operation.stage] != rank:
             strayed(rank, position)
     unit_width = micro_batches * WIDTH

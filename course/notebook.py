@@ -7,9 +7,10 @@ from IPython.display import display
 from course.answers import LocalAnswer, Refused, encode
 from course.checks.drawing_rules import read_answer
 from course.checks.gpipe_diagram import judge_diagram
-from course.checks.outcome import Message, is_number
+from course.checks.outcome import Message, as_number, is_number
 from course.exercises import EXERCISES, Verdict, exercise, judge
 from course.figures import Figure, timeline_figure
+from course.figures.words import number
 from course.hand_in import ZIP, describe_contents, find_problems, is_written, write_zip
 from course.legality import violations
 from course.machine_check import machine_view
@@ -24,6 +25,7 @@ from course.view import View, outcome_view, paragraphs, points, table, together,
 from course.widgets.explorer import Explorer, explorer, without_sliders
 from course.widgets.grid_editor import grid_editor
 from course.widgets.hints import hint_buttons
+from course.words import counted
 
 __all__ = ["check", "check_machine", "draw_here", "explore", "hand_in", "hint", "practise", "predict", "progress", "reveal",
            "run_for_real", "show", "statements", "when_right"]
@@ -59,10 +61,11 @@ def hint(grade_id: str, number: int | None = None):
 
     if number is None:
         return hint_buttons(entry.title, entry.hints, take)
-    if number not in (1, 2, 3):
+    place = as_number(number)
+    if place not in (1, 2, 3):
         return paragraphs(f"There is no hint {number!r}: they are 1, 2 and 3.")
-    take(number)
-    return paragraphs(f"Hint {number} of 3: {entry.hints[number - 1]}")
+    take(int(place))
+    return paragraphs(f"Hint {int(place)} of 3: {entry.hints[int(place) - 1]}")
 
 
 def predict(key: str, guess, sure=...) -> View:
@@ -180,25 +183,30 @@ def show(subject, title: str = "", stages: int = 4, micro_batches: int = 4, cost
          summary: bool = True, chunks: int | None = None) -> Figure | View:
     """A picture of a schedule (simulated), a timeline, a drawing as text, or a function (p, m, stage) -> order.
 
-    `summary=False` leaves its numbers to you. An order that does not come to its end is drawn as far as it goes. With `chunks`
-    the function is one of (p, m, v, rank), and `stages` are ranks.
+    `summary=False` leaves its numbers to you; of a function's order it says how long it takes. An order that does not come to
+    its end is drawn as far as it goes. With `chunks` the function is one of (p, m, v, rank), and `stages` are ranks.
     """
-    if callable(subject):
+    of_function = callable(subject)
+    if of_function:
         subject = asked(subject, stages, micro_batches, chunks)
         if isinstance(subject, Message):
             return paragraphs(subject.text)
     if isinstance(subject, Schedule):
         faults = violations(subject)
         if faults:
+            more = [f"And {counted(len(faults) - 3, 'more fault')} of this order."] * (len(faults) > 3)
             return together(timeline_figure(as_far_as_it_goes(subject), title=title or "As far as it goes", summary=False),
-                            paragraphs(*(f"{fault.message}." for fault in faults[:3])))
+                            paragraphs(*(f"{fault.message}." for fault in faults[:3]), *more))
         subject = simulate(subject, costs)
     if not isinstance(subject, Timeline):
         reading = read_answer(LocalAnswer(subject).value(), "the drawing", stages, micro_batches)
         if isinstance(reading, Message):
             return paragraphs(reading.text)
         subject = reading.timeline
-    return timeline_figure(subject, title=title, summary=summary)
+    drawn = timeline_figure(subject, title=title, summary=summary)
+    if of_function and not summary:
+        return together(drawn, paragraphs(f"The step takes {number(subject.makespan)} slots."))
+    return drawn
 
 
 def draw_here(text, stages: int = 4, slots: int = 16, micro_batches: int = 4):
@@ -207,9 +215,12 @@ def draw_here(text, stages: int = 4, slots: int = 16, micro_batches: int = 4):
 
 
 def explore(schedule="1f1b", ranks=4, micro_batches=8, chunks=1, backward=1,
-            schedules=("gpipe", "1f1b", "interleaved_1f1b")) -> Explorer | View:
-    """Sliders for a schedule's sizes, its timeline and numbers below; without them while the notebook is graded or validated."""
-    given = schedule, ranks, micro_batches, chunks, backward, schedules
+            schedules=("gpipe", "1f1b", "interleaved_1f1b"), formulas=True) -> Explorer | View:
+    """Sliders for a schedule's sizes, its timeline and numbers below; without them while the notebook is graded or validated.
+
+    `formulas=False` leaves the closed forms for the learner to find.
+    """
+    given = schedule, ranks, micro_batches, chunks, backward, schedules, formulas
     try:
         if not is_grading():
             return explorer(*given)

@@ -136,6 +136,8 @@ PREDICTIONS = {
     "holds-most": Prediction("The stage that holds the most in 1F1B", ("first", "last", "all"), actual="first"),
     "memory-with-twice-the-stages": Prediction("Stage 0's activation memory with 8 stages, over that with 4",
                                                actual=peak_in_flight("1f1b", 8, 16, 0) / peak_in_flight("1f1b", 4, 16, 0) / 2),
+    "equal-peaks": Prediction("Micro-batches with which GPipe and 1F1B hold the same on stage 0, at most", tuple(range(1, 9)),
+                              actual=max(m for m in range(1, 9) if peak_in_flight("1f1b", 4, m, 0) == m)),
     "bubble-4-8": Prediction("Bubble fraction of 4 stages and 8 micro-batches", share=True, actual=bubble_fraction(4, 8)),
     "backward-three-times": Prediction("Bubble fraction when a backward takes three times as long, against F = B",
                                        ("larger", "smaller", "same"), actual="same"),

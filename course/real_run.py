@@ -1,6 +1,6 @@
 """A learner's answer on real processes, and how its result is shown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from course.answers import Interrupted, LocalAnswer
@@ -106,7 +106,7 @@ class RealRun:
 
     def bubble_table(self) -> View:
         """The bubble fraction, simulated and measured."""
-        return table(["", "simulated", "measured"], [self._bubble_row()])
+        return together(table(["", "simulated", "measured"], [self._bubble_row()]), *busy({"": self}))
 
     def _bubble_row(self):
         return ["bubble fraction", f"{self.bubble} = {float(self.bubble):.1%}", f"{self.bubble_measured:.1%}"]
@@ -183,6 +183,12 @@ def _slot(run):
     return f"one slot = {run.slot_seconds * 1000:.1f} ms"
 
 
+def busy(runs: Mapping[str, RealRun]) -> list[View]:
+    """The line for under a table of what these runs measured, each by its name, if in one an operation took too long."""
+    found = [f"{run.run.overruns}" + f' in the run "{name}"' * bool(name) for name, run in runs.items() if run.run.overruns]
+    return [paragraphs(late(", ".join(found)))] * bool(found)
+
+
 def _row(numbers):
     return ", ".join(f"{number:,}" for number in numbers)
 
@@ -194,6 +200,8 @@ def asked(function, stages: int, micro_batches: int, chunks: int | None = None) 
 
 def read_subject(subject, stages: int, micro_batches: int, chunks: int | None = None) -> tuple[Schedule, Timeline | None] | NoRun:
     """The schedule to run, and the drawing it comes from; a NoRun that says why there is none."""
+    if isinstance(subject, NoRun):
+        return subject
     if callable(subject):
         subject = asked(subject, stages, micro_batches, chunks)
         if isinstance(subject, Message):

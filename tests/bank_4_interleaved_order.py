@@ -27,15 +27,26 @@ def written(body, points, *codes):
     return Case("ex4-order", f"def interleaved_1f1b(p, m, v, rank):\n{body}", points, codes)
 
 
+def unclamped(points, front, *codes):
+    return Case("ex4-order", f"""def interleaved_1f1b(p, m, v, rank):
+    units = [(c, i) for g in range(0, m, p) for c in range(v) for i in range(g, g + p)]
+    F = [f"{{c * p + rank}}F{{i}}" for c, i in units]
+    B = [f"{{(v - 1 - c) * p + rank}}B{{i}}" for c, i in units]
+    w = {MEGATRON}
+    pairs = [token for pair in zip(F[w:], B) for token in pair]
+    return {front} + pairs + B[m * v - w:]""", points, codes)
+
+
 COURSE = "    from course import schedules\n    row = schedules.interleaved_1f1b(p, m, v).ranks[rank]\n"
 RIGHT_ORDERS = [
     order(5, "megatron", "takes-other-m"),
     order(5, "lean", warm_up=LEAN),
     order(5, "own-order", warm_up="(3 * (p - rank - 1) + 1) // 2 + (v - 1) * p if v > 1 else p - rank - 1"),
-    order(5, "megatron", first=" + 1"),
-    order(5, "megatron", first=" * 10"),
-    order(5, "megatron", stage="c * p + rank + 1", back="(v - 1 - c) * p + rank + 1"),
-    order(5, "lean", warm_up=LEAN, stage="c * p + rank + 1", back="(v - 1 - c) * p + rank + 1", first=" + 1"),
+    order(5, "megatron", "micro-batches-from-one", first=" + 1"),
+    order(5, "megatron", "micro-batches-renamed", first=" * 10"),
+    order(5, "megatron", "stages-from-one", stage="c * p + rank + 1", back="(v - 1 - c) * p + rank + 1"),
+    order(5, "lean", "stages-from-one", "micro-batches-from-one", warm_up=LEAN, stage="c * p + rank + 1",
+          back="(v - 1 - c) * p + rank + 1", first=" + 1"),
     order(5, "megatron", result="'  '.join(order + B[len(F) - w:]).lower()"),
     order(5, "megatron", result="tuple(order + B[len(F) - w:])"),
     order(5, "megatron", result="(token for token in order + B[len(F) - w:])"),
@@ -71,10 +82,23 @@ WRONG_ORDERS = [
     order(1.7, "breadth-first", "order", group="m"),
     order(2, "one-by-one", "too-long", group="1"),
     order(1, "warm-up-of-one-chunk", "complete", warm_up="p - rank - 1"),
+    order(1, "warm-up-of-one-chunk", "complete", warm_up="p - rank"),
+    order(1, "warm-up-without-chunks", "complete", warm_up="2 * (p - rank - 1)"),
+    order(3.5, "warm-up-of-the-last-rank", "legal", warm_up="(v - 1) * p"),
     order(1, "no-warm-up", "complete", warm_up="0"),
     order(3.5, "one-too-many", "holds-more", warm_up="p - rank + (v - 1) * p"),
     order(3.5, "one-too-many", "holds-more", warm_up="2 * (p - rank) + (v - 1) * p"),
     order(1, "one-too-few", "order", warm_up="p - rank - 2 + (v - 1) * p"),
+    order(1, "one-too-few", "order", warm_up="2 * (p - rank - 1) + (v - 1) * p - 1"),
+    order(1, "one-too-few", "order", result="F[:w] + [t for pair in zip(B, F[w:]) for t in pair] + B[len(F) - w:]"),
+    order(4.3, "all-forwards-first-once", "holds-more", warm_up=f"m * v if m == p else {MEGATRON}"),
+    written("    return ['0F0', '2F0', '2B0', '0B0']", 0, "constant", "missing"),
+    written("    return '0F0 0F1 2F0 2F1 2B0 2B1 0B0 0B1'", 0, "constant", "missing"),
+    unclamped(3.6, "[F[k] for k in range(w)]", "list-ends", "raised"),
+    unclamped(3.6, "F[:w]", "list-ends", "missing"),
+    Case("ex4-order", MERGED.format(group="p", stage="c * p + rank", back="(v - 1 - c) * p + rank", warm_up=LEAN, first="",
+                                    result="order + B[len(F) - w:]").replace("(p, m, v, rank)", "(m, p, v, rank)"),
+         0.9, ("swapped", "missing")),
     order(0, "blocked", "wrong-rank", stage="rank * v + c", back="rank * v + v - 1 - c"),
     order(0, "chunk-for-stage", "missing", stage="c", back="v - 1 - c"),
     order(0, "rank-for-stage", "repeated", stage="rank", back="rank"),

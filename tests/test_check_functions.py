@@ -74,6 +74,35 @@ def test_it_asks_no_more_after_what_would_only_repeat():
     assert len(ask(LocalAnswer(3), POINTS)) == 1
 
 
+KEEPS = [
+    ("kept = []\ndef f(p, m):\n    kept.append(p)\n    return kept", "1 item at first, and 4 items"),
+    ("def f(p, m, kept=[]):\n    kept.append(p)\n    return len(kept)", "1 at first, and 4 when it was asked the same again"),
+    ("numbers = iter(range(9))\nf = lambda p, m: numbers", "9 items at first, and 0 items"),
+    ("calls = []\ndef f(p, m):\n    calls.append(p)\n    return 'x' * 50 * len(calls)", "… characters long"),
+    ("left = [1]\nf = lambda p, m: left.pop()", "1 at first, and IndexError: pop from empty list"),
+]
+
+
+@pytest.mark.parametrize(("source", "words"), KEEPS)
+def test_what_is_kept_between_calls_is_said(source, words, session):
+    namespace = {}
+    exec(source, namespace)
+    assert session.run(source) is None
+    for answer in (LocalAnswer(namespace["f"]), session.answer("f")):
+        message = judge_replies("f", ask(answer, POINTS), truth, "It is a number.", "", SLIPS)
+        assert message.code == "changed" and "kept between the calls" in message.text
+        assert all(part in message.text for part in words.split("… ")), message.text
+
+
+def test_the_same_error_again_is_no_change():
+    assert ask(LocalAnswer(lambda p, m: object()), POINTS)[4, 8].type == "Refused"
+
+
+def test_a_message_about_an_error_reads_without_guessing():
+    message = no_reply("f", (1, 1), LocalAnswer(lambda: n).call(), "It is a number.")  # noqa: F821
+    assert message.text == "`f(1, 1)` raised NameError: name 'n' is not defined. Wanted: `f` returns a number."
+
+
 def test_a_learner_cannot_change_the_questions():
     def greedy(sizes):
         sizes.clear()
@@ -109,6 +138,7 @@ def test_rounded_values_are_right_and_get_a_note():
     replies = ask(LocalAnswer(lambda p, m: round((p - 1) / (m + p - 1), 2)), POINTS)
     assert judge_replies("f", replies, truth, "", "", like=close).good and rounded(replies, truth)[0].code == "rounded"
     assert not judge_replies("f", replies, truth, "", "").good
+    assert not rounded({(4, 8): 0.27272728085517883}, truth)  # single precision
     assert not rounded(ask(LocalAnswer(truth), POINTS), truth) and not rounded({(4, 8): 0.5}, truth)
 
 

@@ -12,7 +12,9 @@ from course.checks.room import first_over, judge_within_room
 from course.exercises import EXERCISES, judge
 from course.formulas import peak_in_flight, total_slots
 from tests import bank_2_1f1b_phases as bank
+from tests import bank_2_orders
 from tests.bank import assert_verdict, judged_locally, judged_remotely
+from tests.bank_2_orders import LOOP
 from tests.headless import outputs, run_notebook
 
 CASES = bank.RIGHT + bank.WRONG
@@ -57,8 +59,44 @@ def test_a_function_that_fails_at_one_size_is_right_at_the_others():
         return [] if (p, m) == (12, 48) else [operation.short for operation in schedules.one_f_one_b(p, m).ranks[stage]]
 
     verdict = judge("ex2-order", LocalAnswer(once))
-    assert verdict.points == pytest.approx(7 * 5 / 6)
+    assert verdict.points == 7 * 3 / 4
     assert [message.code for message in verdict.messages] == ["right-at", "missing"]
+
+
+def said_of(source, *codes):
+    """The texts of one verdict, of these codes."""
+    grade_id = next(entry.grade_id for entry in EXERCISES.values() if entry.answers and f"def {entry.answers[0]}(" in source)
+    return " ".join(message.text for message in judged_locally(bank.Case(grade_id, source, 0)).messages if message.code in codes)
+
+
+def test_a_hint_about_few_micro_batches_asks_about_the_stage_that_fails():
+    gpipe_below = "if m < p:\n    return [k + str(i) for k in 'FB' for i in range(m)]\n" + LOOP.strip() + "\nreturn order"
+    said = said_of(bank_2_orders.order(gpipe_below, 0).source, "m-below-p")
+    assert "only 2 micro-batches: what does the warm-up of stage 3 consist of" in said
+    one_lost = bank_2_orders.order("if m == 1:\n    return ['F0']\n" + LOOP.strip() + "\nreturn order", 0).source
+    assert said_of(one_lost, "missing").startswith("`one_f_one_b(3, 1, 0)` lacks B0:") and not said_of(one_lost, "m-below-p")
+
+
+def test_what_is_there_twice_is_said_with_its_stage():
+    twice = bank_2_orders.order(LOOP + "return order + order[-1:]", 0).source
+    assert said_of(twice, "repeated") == "p=4, m=8: B7 is there more than once, again on stage 0. Each operation runs once."
+
+
+def test_a_list_kept_between_calls_is_named():
+    said = said_of("kept = []\ndef one_f_one_b(p, m, stage):\n    kept.extend([f'F{i}' for i in range(m)])\n    return kept",
+                   "changed")
+    assert "`one_f_one_b(4, 8, 0)` returned 8 items at first, and " in said and "kept between the calls" in said
+
+
+@pytest.mark.parametrize(("p", "m"), SIZES)
+def test_a_cut_fits_where_it_gives_the_order_and_nowhere_else(p, m):
+    for stage in range(p):
+        for pair in phases.WAYS:
+            cuts = {(w, n, c) for w, n, c in itertools.product(range(m + 1), repeat=3)
+                    if phases.fits([w, n, c], p, m, stage, pair)}
+            right = phases.WAYS[pair](p, m, stage)
+            other = (m - 1, 1, m - 1) if pair == "FB" else right
+            assert right in cuts and cuts <= {right, other, (m, 0, m)}, (p, m, stage, pair, cuts)
 
 
 def test_each_kind_of_wrong_answer_has_its_own_message():
@@ -144,6 +182,16 @@ def test_claims_answer_the_misconceptions_of_this_notebook():
     assert {"smaller-bubble", "same-on-all", "divided-by-p", "warm-up-same"} <= {claim.code for claim in CLAIMS.values()}
 
 
+@pytest.mark.parametrize("called", [True, False])
+def test_a_wrong_verdict_is_not_told_in_words_nor_its_reason(called):
+    messages = judge("ex2-claims", LocalAnswer(dict.fromkeys("abcdef", called))).messages
+    for (key, claim), message in zip(CLAIMS.items(), messages, strict=True):
+        assert message.good == (claim.true == called) == (claim.why in message.text)
+        start = f"Statement {key}, {called}, right: " if message.good else f"Statement {key}: look again. "
+        assert message.text.startswith(start)
+        assert message.good or claim.look in message.text
+
+
 # --- room -------------------------------------------------------------------------------------------------
 
 FITTING = "F0 F1 .  B0 F2 B1 F3 B2 .  B3\n.  F0 B0 F1 B1 F2 B2 F3 B3 ."
@@ -201,6 +249,10 @@ def test_where_a_schedule_first_holds_too_much():
 def test_the_released_notebook_gives_nothing_away(tmp_path):
     notebook = run_notebook("notebooks", f"{NOTEBOOK}.ipynb", tmp_path)
     shown = "\n".join(text for cell in notebook.cells if cell.cell_type == "code" for text in outputs(cell))
+    shown += "\n".join(cell.source for cell in notebook.cells)
+    for secret in ("bridges the way", "one micro-batch less", "as many micro-batches in flight", "closed form"):
+        assert secret not in shown, secret
+    shown = "\n".join(text for cell in notebook.cells if cell.cell_type == "code" for text in outputs(cell))
     for secret in ("F0 F1 F2 F3 .  .  .  B0 F4", "4, 3, 2, 1", "same.", "48", "27.3%", "3/11", "bytes of one"):
         assert secret not in shown, secret
     assert "stops at F4, in slot 4" in shown
@@ -216,6 +268,8 @@ def test_the_solved_notebook_measures_what_it_says(tmp_path):
     (text,) = next(text for source, text in shown.items() if "same_step(" in source and "import" not in source)
     measured = next(line for line in text.splitlines() if line.startswith("slots, measured")).split()[-2:]
     assert "took longer" in text or all(abs(float(slots) - 22) < 1 for slots in measured)
+    explorer = next(text for source, text in shown.items() if "explore(" in source and "import" not in source)
+    assert "bubble, idle over total: 3/11" in explorer[0] and "closed form" not in "".join(explorer)
     (text,) = next(text for source, text in shown.items() if "fewer_stages(" in source and "import" not in source)
     two, four = (int(line.split()[-1].replace(",", "")) for line in text.splitlines()[-2:])
     assert abs(two - four) < 0.01 * four

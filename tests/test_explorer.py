@@ -14,7 +14,7 @@ from nbconvert import HTMLExporter
 
 from course import notebook as nb
 from course.schedules import SCHEDULES
-from course.widgets.exploration import LIMITS, NEEDS_KERNEL, NONE_KNOWN, explored, read_setting
+from course.widgets.exploration import LIMITS, NEEDS_KERNEL, NONE_KNOWN, Scope, explored, most_held, read_setting
 from course.widgets.explorer import Explorer, answer, explorer
 
 RATIOS = (Fraction(1, 2), 1, Fraction(3, 2), 2, 3, 4)
@@ -62,6 +62,56 @@ def test_what_a_schedule_refuses_is_a_sentence_and_the_sliders_go_on():
     assert "needs a multiple of ranks = 4 (Megatron's rule); 4 or 8 would do" in remark
     made.wanted = {**made.wanted, "micro_batches": 8, "turn": 2}
     assert made.shown["picture"].startswith("<svg") and made.shown["remarks"] == [] and made.shown["turn"] == 2
+
+
+def test_where_formulas_are_to_be_found_they_are_nowhere(monkeypatch):
+    made = explorer("1f1b", 4, 8, schedules=("gpipe", "1f1b"), formulas=False)
+    made.wanted = {**made.wanted, "ranks": 3, "memory": True, "turn": 1}
+    monkeypatch.setenv("NBGRADER_VALIDATING", "1")
+    graded = nb.explore("1f1b", 4, 8, schedules=("gpipe", "1f1b"), formulas=False)
+    for text in (made.shown["numbers"], repr(made), made._still.html, repr(graded), graded.html):
+        assert "closed form" not in text and "p - " not in text and "bubble, idle over total" in text
+    assert made.shown["numbers"].count("<td") == 3 and made.shown["numbers"].count("<th scope='col'") == 2
+    assert "step: 22 slots\nbubble, idle over total: 3/11 = 27.3%\n" in repr(graded)
+    assert "closed form" in repr(explorer("1f1b", 4, 8))
+
+
+def test_sliders_and_words_are_those_of_what_is_offered():
+    plain, chunked = explorer("1f1b", 4, 8, 3, schedules="gpipe"), explorer()
+    assert [words for _, words, _, _ in plain.sliders] == ["stages p", "micro-batches m", "backward : forward"]
+    assert [words for _, words, _, _ in chunked.sliders] == ["ranks p", "micro-batches m", "chunks a rank v",
+                                                           "backward : forward"]
+    assert plain.shown["remarks"] == [] and "rank" not in repr(plain) and "1F1B, 4 stages, 8 micro-batches" in repr(plain)
+    assert "1F1B, 4 ranks" in repr(chunked)
+
+
+def memory_of(name, *offered, chunks=1, p=4, m=8):
+    scope = Scope(offered)
+    shown = explored(read_setting(name, p, m, chunks, 1, memory=True), scope).figure.text
+    return shown[shown.index("held; "):]
+
+
+def test_the_memory_of_all_schedules_offered_has_one_scale():
+    for offered in (("gpipe", "1f1b"), ("gpipe", "1f1b", "interleaved_1f1b")):
+        gpipe, ours = (memory_of(name, *offered) for name in ("gpipe", "1f1b"))
+        assert "full height is 8, the most in any schedule here" in gpipe and "full height is 8" in ours
+        assert "█" in gpipe and "peak 8 micro-batches" in gpipe
+        assert "█" not in ours and "▄▄" in ours and "peak 4 micro-batches" in ours and "peak 1 micro-batch\n" in ours
+    assert "full height is 16" in memory_of("interleaved_1f1b", "gpipe", "interleaved_1f1b", chunks=2)
+    assert "full height is 11" in memory_of("interleaved_1f1b", "1f1b", "interleaved_1f1b", chunks=2)
+    assert "full height is 4" in memory_of("1f1b", "1f1b")
+
+
+def test_the_scale_counts_what_can_be_drawn(monkeypatch):
+    entry = SCHEDULES["gpipe"]
+
+    def refusing(p, m, v):
+        raise ValueError("no")
+
+    monkeypatch.setitem(SCHEDULES, "mine", type(entry)("mine", "Mine", entry.make, False, "any", "me"))
+    monkeypatch.setitem(SCHEDULES, "none", type(entry)("none", "None", refusing, False, "any", "me"))
+    assert most_held(read_setting("1f1b", 4, 8, 1, 1), Scope(("1f1b", "none"))) == 4
+    assert most_held(read_setting("1f1b", 4, 8, 1, 1), Scope(("1f1b", "mine"))) == 8
 
 
 def test_a_slider_that_does_nothing_says_so():

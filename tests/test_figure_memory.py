@@ -30,7 +30,7 @@ def test_a_literal_figure_in_text():
 stage 0 |▂▄▆█████████████▆▆▄▄▂▂| peak 4 micro-batches
 stage 1 | ▂▄▆▆▆▆▆▆▆▆▆▆▆▆▆▆▄▄▂▂ | peak 3 micro-batches
 stage 2 |  ▂▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▂▂  | peak 2 micro-batches
-stage 3 |   ▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂   | peak 1 micro-batches
+stage 3 |   ▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂   | peak 1 micro-batch
 room for 4 micro-batches"""
 
 
@@ -79,6 +79,18 @@ def test_all_rows_have_one_scale_and_the_capacity_is_a_line_on_it():
     line, = paths(figure, ROOM)
     assert max(first) - float(line.split()[1].split("H")[0]) == pytest.approx(HEIGHT)
     assert {"peak 2", "peak 1"} <= set(words(figure))
+
+
+def test_figures_that_are_compared_have_one_scale_and_say_it():
+    held = [simulate(make(2, 4)) for make in (gpipe, one_f_one_b)]
+    most, less = (memory_figure(timeline.held, timeline.makespan, full=4) for timeline in held)
+    first, = ([float(y) for y in re.findall(r"V([\d.]+)", part)] for part in paths(less, AREA)[0].split("z")[:1])
+    assert max(first) - min(first) == pytest.approx(HEIGHT / 2)
+    assert words(most).count("4") == words(less).count("4") == 2 + 1  # a row each, and the axis of time
+    assert str(less).splitlines()[0] == "stage 0 |▂▄▄▄▄▄▄▄▂▂| peak 2 micro-batches"
+    assert str(less).splitlines()[-1] == str(most).splitlines()[-1] == "a bar of full height: 4 micro-batches"
+    assert "full height: 5" in str(memory_figure(held[0].held, 10, full=5)) and "full height: 4" in str(
+        memory_figure(held[0].held, 10, full=3))
 
 
 def test_a_large_peak_keeps_to_its_column():

@@ -61,7 +61,7 @@ def test_three_runs_of_one_model_side_by_side(runs):
     assert len(set(rows["loss of the last step"])) == 1
     factors = [float(factor) for factor in rows["the same against 1F1B"]]
     assert factors[1] > 1.2 and factors[0] == 1 == round(factors[2], 1)
-    assert side_by_side(runs[0], NOTHING) is NOTHING
+    assert side_by_side(runs[0], NOTHING) is NOTHING and "busy" not in text
 
 
 def test_the_other_order(runs):
@@ -117,6 +117,8 @@ def test_stage_times_of_layers():
 @pytest.mark.parametrize(("more", "words"), [
     ({}, "rank 1, chunk 1: still to fill in"), ({(1, 1): ..., (2, 1): ...}, "rank 2, chunk 1: still"),
     ({(1, 1): [8, 9], (2, 1): [10, 11]}, "Right: every layer"), ({(1, 1): range(8, 10), (2, 1): (11, 10)}, "Right: every layer"),
+    ({(1, 1): ["8", "9"], (2, 1): [11.0, 10.0]}, "Right: every layer"), ({(1, 1): [8.5, 9]}, "a list of layers is wanted"),
+    ({(3, 1): [8, 9]}, "There is no (3, 1) here"),
     ({(1, 1): [4, 5]}, "It is stage 4, with 2 layers"), ({(1, 1): "8 and 9"}, "a list of layers is wanted"),
     ({(1, 1): {8, 9}}, "a list of layers is wanted"), ({(1, 1): None}, "a list of layers is wanted"),
 ])
@@ -132,18 +134,23 @@ ORDERS = """
 
 
 @pytest.mark.parametrize(("end", "words"), [
-    ("?", "rank 2 lacks 2B0"), ("...", "rank 2 lacks"), ("5B0 5F1 5B1 5F2 5B2 2B0 2B1 2B2", "Practice: right"),
+    ("?", "Rank 2: still to fill in"), ("...", "Rank 2: still to fill in"), ("5B0 2F7 ?", "2F7 on rank 2 does not exist"),
+    ("5B0 5F1 5B1 5F2 5B2 2B0 2B1 2B2", "Practice: right"),
     ("5F1 5F2 5B0 5B1 5B2 2B0 2B1 2B2", "2 more than in Megatron's order"), ("5B0 X", "Rank 2: item 5"),
     ("5B0 5F1 5B1 5F2 5B2 2B0 2B1 2B2\n2F0", "3 lines are wanted"), ("F1", "does not say its stage"),
+    ("5B0,5F1, '5B1', 5F2 5B2; 2B0 2B1 2B2", "Practice: right"), ("5B0", "rank 2 lacks 2B0"),
     ("2B0 5B0 5F1 5B1 5F2 5B2 2B1 2B2", "rank 2 is at 2B0 and waits for 3B0"),
 ])
 def test_orders_to_finish(end, words):
+    lines = ORDERS.format(end).strip().splitlines()
+    assert words in shown(practise_orders(lines, ranks=3, micro_batches=3, chunks=2))
     assert words in shown(practise_orders(ORDERS.format(end), ranks=3, micro_batches=3, chunks=2))
 
 
 @pytest.mark.parametrize(("function", "words"), [
     (lambda L, p, v, r, c: [r, c], "chunk 1 (stage 2): layers 0-1"), (lambda L, p, v, r, c: "0", "No map: rank 0, chunk 0 gave"),
-    (list, "No map"), (..., "No map"), (lambda L, p, v, r, c: [0.5], "No map"),
+    (lambda L, p, v, r, c: ["0", 1.0], "chunk 1 (stage 2): layers 0-1"), (list, "No map"), (..., "No map"),
+    (lambda L, p, v, r, c: [0.5], "No map"),
 ])
 def test_a_map_of_the_learners_function(function, words):
     assert words in shown(your_map(function, 8, 2, 2))

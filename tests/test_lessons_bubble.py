@@ -166,7 +166,7 @@ def test_where_the_formula_ends(runs):
     assert "busy" not in repr(view)
     late = replace(runs[8], run=replace(runs[8].run, overruns=3))
     assert '3 in the run "8"' in repr(bubble.where_it_ends({"2": runs[2], "8": late}))
-    assert "3 with 8 micro-batches" in repr(step_time.step_times({**runs, 8: late}))
+    assert "3 in the run \"m = 8\"" in repr(step_time.step_times({**runs, 8: late}))
 
 
 def test_predictions_of_this_notebook():

@@ -1,5 +1,6 @@
 """What notebook 2 shows beside its exercises, also where an answer is wrong or a run is missing."""
 
+import dataclasses
 import re
 
 import pytest
@@ -61,9 +62,36 @@ def test_side_by_side_has_equal_steps_and_unequal_memory():
 def test_phases_of_an_order():
     assert re.split(r"\s{2,}", str(lesson.phases_of(order, lengths, 3, 4)).splitlines()[1]) == [
         "stage 0", "F0 F1", "F2 B0 F3 B1", "B2 B3"]
-    assert "not that of these phases" in str(lesson.phases_of(lambda p, m, stage: ["F0", "B0"] * m, lengths, 3, 4))
-    assert "not three numbers" in str(lesson.phases_of(order, lambda *_: "3 5 3", 3, 4))
+    assert "`one_f_one_b(3, 4, 0)` returns another order than that of these phases" in str(
+        lesson.phases_of(lambda p, m, stage: ["F0", "B0"] * m, lengths, 3, 4))
     assert "raised" in str(lesson.phases_of(lambda p: p, lengths, 3, 4))
+    assert "F0 F1 F2" in str(lesson.phases_of(order, lambda p, m, stage: f"{p - stage}, {m - p + stage}, {p - stage}", 3, 4))
+
+
+@pytest.mark.parametrize(("wrong", "said"), [
+    (lambda *_: "3 5", "`phase_lengths(3, 4, 0)` now gives '3 5'"),
+    (lambda p, m, stage: (p - 1, m - p + 1, p - 1), "(3, 4, 1)` now gives [2, 2, 2]"),
+    (lambda p, m, stage: [(3, 1, 3), (1, 3, 1), (1, 3, 1)][stage], "(3, 4, 1)` now gives [1, 3, 1]"),
+    (lambda *_: 1 / 0, "now gives ZeroDivisionError"), (lambda p: p, "now gives TypeError"), (..., "now gives NotCallable"),
+])
+def test_a_function_that_was_right_once_is_not_shown_as_if_it_were(wrong, said, runs):
+    text = str(lesson.phases_of(order, wrong, 3, 4))
+    assert said in text and "its check no longer passes" in text and len(text.splitlines()) == 1
+    text = str(lesson.bytes_beside(wrong, *runs[:2]))
+    assert text.startswith("`peak_in_flight('gpipe', 3, 4, 0)` now gives ") and len(text.splitlines()) == 1
+    late = str(lesson.bytes_beside(lambda name, p, m, stage: m if name == "gpipe" else min(m, p), *runs[:2]))
+    assert late.startswith("`peak_in_flight('1f1b', 3, 4, 1)` now gives 3: its check no longer passes.")
+
+
+def test_where_the_clocks_do_not_show_it_the_table_says_so(runs):
+    def slower(run, **changes):
+        return dataclasses.replace(run, run=dataclasses.replace(run.run, **changes))
+
+    gpipe, ours, _ = runs
+    later = dataclasses.replace(ours.run.measured, ends=tuple(tuple(end + 3 for end in row) for row in ours.run.measured.ends))
+    assert "more than one slot longer" not in str(lesson.same_step(gpipe, ours))
+    assert "more than one slot longer" in str(lesson.same_step(gpipe, slower(ours, measured=later)))
+    assert "5 in the two runs" in str(lesson.same_step(slower(gpipe, overruns=5), ours))
 
 
 def test_bytes_are_count_times_bytes_of_one(runs):
@@ -74,7 +102,7 @@ def test_bytes_are_count_times_bytes_of_one(runs):
     assert "Not here yet: a run of your order" in str(lesson.bytes_beside(count, gpipe, other))
     assert str(lesson.bytes_beside(count, no_run("no"), no_run("no"))) == (
         "Not here yet: GPipe's run and a run of your order, once it is 1F1B.")
-    assert " - " in str(lesson.bytes_beside(lambda *_: None, gpipe, ours))
+    assert str(lesson.bytes_beside(lambda schedule, p, m, stage: [str(count(schedule, p, m, stage))], gpipe, ours)) == text
 
 
 def test_two_runs_on_one_axis(runs):

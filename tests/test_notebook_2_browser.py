@@ -63,7 +63,7 @@ def test_a_wrong_order_then_all_right(lab):
         write(notebook, at["ex2-order-answer"], order("min(p - 1, m)"))
         notebook.run(at["ex2-order-answer"])
         verdict = notebook.run(at["ex2-order"])
-        assert "the warm-up is p-1 forwards on every stage" in verdict and "3.17 of 8 points" in verdict
+        assert "the warm-up is p-1 forwards on every stage" in verdict and "3.25 of 8 points" in verdict
         drawn = at['show(one_f_one_b, title="Your order", stages=4, micro_batches=8, summary=False)']
         notebook.run(drawn)
         assert notebook.cell(drawn).locator("svg text", has_text="Your order").count() == 1

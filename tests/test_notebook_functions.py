@@ -50,6 +50,10 @@ def test_a_wrong_number_of_answers_is_named():
 @pytest.mark.parametrize("entry", EXERCISES.values(), ids=EXERCISES)
 def test_three_hints_by_number_or_by_button(entry, folder):
     assert [hint in shown(nb.hint(entry.grade_id, number)) for number, hint in enumerate(entry.hints, 1)] == [True] * 3
+    for number in (2.0, "2", " 2 "):
+        assert entry.hints[1] in shown(nb.hint(entry.grade_id, number))
+    for number in (4, 1.5, "two", [1], 10**400, True, ...):
+        assert "There is no hint" in shown(nb.hint(entry.grade_id, number))
     assert "There is no hint 4" in shown(nb.hint(entry.grade_id, 4))
     (buttons, said) = nb.hint(entry.grade_id).children
     assert [button.disabled for button in buttons.children] == [False, True, True] and said.value == ""
@@ -164,7 +168,8 @@ def stuck(p, m, stage):
 
 
 def test_a_function_of_orders_is_shown_and_run_like_a_drawing(monkeypatch):
-    assert shown(nb.show(one_f_one_b, stages=2, micro_batches=2, summary=False)) == "F0 F1 .  B0 .  B1\n.  F0 B0 F1 B1 ."
+    assert shown(nb.show(one_f_one_b, stages=2, micro_batches=2, summary=False)) == (
+        "F0 F1 .  B0 .  B1\n.  F0 B0 F1 B1 .\n\nThe step takes 6 slots.")
     ran = []
     monkeypatch.setattr("course.real_run.run", lambda schedule, **_: ran.append(schedule))
     nb.run_for_real(one_f_one_b, stages=3, micro_batches=5)

@@ -51,6 +51,8 @@ MESSAGE_SLIPS = (
     Slip("boundaries", "this is the number of boundaries. How many messages cross each in a step?", lambda p, m, v: p * v - 1),
     Slip("of-a-middle-rank", "this is what a middle rank sends. Asked for are the messages of all ranks.",
          lambda p, m, v: 2 * m * v),
+    Slip("swapped", "ranks and micro-batches have changed places: p comes first, then m.",
+         lambda p, m, v: 2 * p * (m * v - 1)),
     Slip("ratio", "this is how many times as many messages there are. Their number is asked for.",
          lambda p, m, v: Fraction(p * v - 1, p - 1)),
 )
@@ -58,9 +60,13 @@ FACTOR_SLIPS = (
     Slip("divided-by-v", "interleaving does not divide the activations by v. Each chunk holds 1/v of what a stage held, but a "
          "rank has v of them, and in Megatron's longer warm-up more of them are held at once.", lambda p, v: Fraction(1, v)),
     Slip("equal", "this says that the memory stays the same. That is the best case, with a shorter warm-up; Megatron's "
-         "holds more: count its warm-up on rank 0.", lambda p, v: 1),
+         "holds more: count its warm-up on rank 0. (" + CUT + ")", lambda p, v: 1),
+    Slip("percent", "this is in percent. A factor is asked for: divide by 100.", lambda p, v: 100 * activation_factor(p, v)),
+    Slip("swapped", "p and v have changed places: p comes first.", lambda p, v: 1 + Fraction(v - 1, p * v)),
     Slip("times-v", "memory does not grow v times: what is held are chunks, each 1/v of a stage.", lambda p, v: v),
     Slip("the-increase", "this is only what is added. The factor is the whole over 1F1B's.", lambda p, v: Fraction(p - 1, p * v)),
+    Slip("the-increase", "this is only what is added, in percent. The factor is the whole over 1F1B's.",
+         lambda p, v: 100 * Fraction(p - 1, p * v)),
     Slip("a-count", "this is a count of chunks. Turn it into micro-batches of a whole stage, and divide by what rank 0 holds in "
          "1F1B.",
          lambda p, v: p * v + p - 1),

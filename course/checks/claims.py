@@ -1,5 +1,6 @@
 """Statements to call true or false: an answer is a dict from the statement's letter to True or False."""
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
@@ -7,27 +8,29 @@ from typing import NamedTuple
 from course.answers import UNANSWERED
 from course.checks.outcome import Message, Outcome, Step, show_value, unreadable
 
-WORDS = {"true": True, "t": True, "yes": True, "false": False, "f": False, "no": False}
+WORDS = {"true": True, "t": True, "yes": True, "1": True, "false": False, "f": False, "no": False, "0": False}
 
 
 class Claim(NamedTuple):
-    """A statement, whether it is true, and why; `code` names the misconception behind the wrong verdict."""
+    """A statement, whether it is true, and why; `code` names the misconception behind the wrong verdict, `look` asks on."""
 
     text: str
     true: bool
     code: str
     why: str
+    look: str
 
 
 def judge_claims(answer, name: str, claims: Mapping[str, Claim], points) -> Outcome:
-    """A tenth of the points for each right verdict, the rest for all of them together; a wrong one gets its reason."""
-    given = answer.value()
+    """A tenth of the points for each right verdict, the rest for all of them together.
+
+    A right one gets its reason, a wrong one the question that leads to it: all called True must not tell what is true.
+    """
+    given = _by_key(answer.value(), claims)
     wanted = f'It is a dict such as {{"a": True, "b": False}}, with the letters {", ".join(claims)}.'
     if isinstance(given, dict) and set(map(str, given.values())) <= {UNANSWERED}:
         given = None
     trouble = unreadable(given, name, wanted)
-    if isinstance(given, list) and len(given) == len(claims):
-        given = dict(zip(claims, given, strict=True))
     if not trouble and not isinstance(given, dict):
         trouble = Message("not-a-dict", f"`{name}`: found {show_value(given)}. {wanted}")
     if trouble:
@@ -42,6 +45,21 @@ def judge_claims(answer, name: str, claims: Mapping[str, Claim], points) -> Outc
     return Outcome(_steps(right, points), tuple(messages))
 
 
+def _by_key(given, claims):
+    """Verdicts in a row, or pairs of key and verdict, as a dict; what is neither as it is."""
+    if isinstance(given, list) and len(given) == 1 and isinstance(given[0], dict | list | str):
+        return _by_key(given[0], claims)
+    if isinstance(given, str):
+        row = re.findall(r"[a-z01]+", given.lower())
+        row = list(row[0]) if len(row) == 1 else row
+        return dict(zip(claims, row, strict=True)) if len(row) == len(claims) and set(row) <= set(WORDS) else given
+    if not isinstance(given, list) or len(given) != len(claims):
+        return given
+    if all(isinstance(item, list) and len(item) == 2 and isinstance(item[0], str) for item in given):
+        return dict(given)
+    return dict(zip(claims, given, strict=True))
+
+
 def _steps(right, points):
     each = Fraction(points) / 10
     return (*(Step(f"statement {key}", each, found) for key, found in right.items()),
@@ -49,7 +67,9 @@ def _steps(right, points):
 
 
 def _verdict(value):
-    """True or False, also as a word or as 1 and 0; None for anything else."""
+    """True or False, also as a word, as 1 and 0, or alone in a list (a comma too many); None for anything else."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
     if isinstance(value, str):
         return WORDS.get(value.strip().lower())
     return bool(value) if isinstance(value, bool | int | float) and value in (0, 1) else None
@@ -60,5 +80,6 @@ def _message(key, claim, value, verdict):
         return Message("unanswered", f"Statement {key} is not answered yet.")
     if verdict is None:
         return Message("not-true-or-false", f"Statement {key}: True or False is asked for, found {show_value(value)}.")
-    right = verdict is claim.true
-    return Message("claim-right" if right else claim.code, f"Statement {key} is {str(claim.true).lower()}: {claim.why}", right)
+    if verdict is not claim.true:
+        return Message(claim.code, f"Statement {key}: look again. {claim.look}")
+    return Message("claim-right", f"Statement {key}, {claim.true}, right: {claim.why}", good=True)

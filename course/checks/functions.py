@@ -1,11 +1,13 @@
 """Asking a learner's function: at many points, what it cannot be asked said once, a slip named only when all values show it."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 from course.answers import UNANSWERED, Raised
 from course.checks.outcome import Message, as_number, is_number, near, show_found, show_value
+from course.words import counted
 
 FUTILE = ("TimeLimit", "Ended", "NotCallable")  # what the next call would only repeat
 RELATIVE = 1e-9  # how far a float may be from an exact value
@@ -23,14 +25,30 @@ class Slip(NamedTuple):
 def ask(answer, points: Iterable[tuple]) -> dict[tuple, object]:
     """Arguments -> what the function returned, plain data or Raised, in the order asked.
 
-    It stops after the first reply that the next would only repeat: no function, out of time, process ended.
+    It stops after the first reply that the next would only repeat: no function, out of time, process ended. The first point
+    is asked once more at the end: Raised("Changed", what it returned then) takes the place of a reply that is not the same.
     """
     replies = {}
     for point in points:
         replies[point] = answer.call(*point)
         if (isinstance(replies[point], Raised) and replies[point].type in FUTILE) or replies[point] == UNANSWERED:
-            break
+            return replies
+    for point, first in list(replies.items())[:1]:
+        if changed := _changed(first, answer.call(*point)):
+            replies[point] = Raised("Changed", changed)
     return replies
+
+
+def _changed(first, again):
+    """How a second reply to one call differs from the first; empty where it does not."""
+    if first == again or (isinstance(first, Raised) and isinstance(again, Raised) and first.type == again.type):
+        return ""
+    shown = [show_value(reply) for reply in (first, again)]
+    if shown[0] == shown[1]:
+        shown = [f"{text}, {len(str(reply))} characters long" for text, reply in zip(shown, (first, again), strict=True)]
+    if isinstance(first, list) and isinstance(again, list) and len(first) != len(again):
+        shown = [counted(len(reply), "item") for reply in (first, again)]
+    return f"{shown[0]} at first, and {shown[1]} when it was asked the same again"
 
 
 class Named(str):
@@ -57,6 +75,10 @@ def no_reply(name: str, arguments: tuple, reply, wanted: str, others: Iterable =
                 return Message("unanswered", f"`{name}` is not answered yet. {wanted}")
             found = reply.text.removesuffix(" is there, not a function")
             return Message("not-a-function", f"`{name}` is a function here; found {found}. Write `def {name}(...):`. {wanted}")
+        wanted = re.sub(r"^It (is|returns|gives)\b", f"Wanted: `{name}` returns", wanted)
+        if reply.type == "Changed":
+            return Message("changed", f"{at} returned {reply.text}. Something is kept between the calls: a list or a counter "
+                           "outside the function, or a default such as `order=[]`. Make it anew inside.")
         if reply.type == "TimeLimit":
             return Message("too-slow", f"{at}: {reply.text}.{'' if 'import' in reply.text else ' Does a loop end?'}")
         if reply.type == "Ended":
@@ -95,7 +117,12 @@ def close(value, target) -> bool:
 def rounded(replies: Mapping[tuple, object], truth: Callable) -> list[Message]:
     """A note on replies that are right, where they are only close."""
     return [Message("rounded", "Rounded values are taken. Others compute with them: return the value as it is.", good=True)
-            ] * (first_wrong(replies, truth, close) is None and first_wrong(replies, truth) is not None)
+            ] * (first_wrong(replies, truth, close) is None and first_wrong(replies, truth, _single) is not None)
+
+
+def _single(value, target):
+    """Up to the rounding of floats in single precision, a tensor's."""
+    return near(as_number(value), target, 1e-6)
 
 
 def slip_of(replies: Mapping[tuple, object], truth: Callable, slips: Sequence[Slip], like: Callable = same) -> Slip | None:

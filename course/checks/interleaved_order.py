@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from course.answers import Raised
 from course.checks.functions import ask, call
-from course.checks.interleaved_slips import slip_of_schedules
-from course.checks.orders import arguments_of, schedule_from
+from course.checks.interleaved_slips import Shown, slip_of_schedules
+from course.checks.orders import arguments_of, schedule_from, taken_as
 from course.checks.outcome import Message, Outcome, Step
 from course.formulas import leanest_chunks, peak_chunks, total_slots
 from course.legality import Violation, violations
@@ -59,8 +59,8 @@ def check_order(answer) -> Outcome:
     shares = [Fraction(sum(getattr(judged[size], question) for size in CHUNKED), len(CHUNKED))
               for question in ("complete", "legal", "short", "lean")]
     everywhere = all(found.right for found in judged.values())
-    messages = ([_praise(judged[SHOWN].schedule), _other_m(ask(answer, arguments_of(*ODD)))] if everywhere
-                else _explain(replies, judged))
+    messages = ([_praise(judged[SHOWN].schedule), *taken_as(replies, *SHOWN), _other_m(ask(answer, arguments_of(*ODD)))]
+                if everywhere else [*_swapped(answer), *_explain(replies, judged)])
     return Outcome((*_steps(*shares), Step("with one rank and with one chunk too", Fraction(1, 2), everywhere)), tuple(messages))
 
 
@@ -110,9 +110,14 @@ def _praise(schedule):
 
 
 def _other_m(replies):
-    """What the function does with an m that it is not asked to take; it costs nothing."""
+    """What the function does with an m that it is not asked to take; it costs nothing.
+
+    PyTorch's rule: ScheduleInterleaved1F1B of torch.distributed.pipelining, number_of_rounds and microbatches_per_round.
+    """
     (p, m, _), legal = ODD, judge_schedule(schedule_from(replies, NAME, *ODD), *ODD).legal
-    rule = "PyTorch is looser than Megatron: its m has to be a multiple of the rounds, m // p and at least 1."
+    groups = max(1, m // p)
+    rule = (f"PyTorch would take it, as {groups} group{'s' * (groups > 1)} of {m // groups}: it takes any m that can be cut into "
+            "m // p equal groups, or into one where m is less than p.")
     if legal:
         return Message("takes-other-m", f"With m={m}, no multiple of p={p}, your order is legal; Megatron would refuse it. "
                        f"{rule}", good=True)
@@ -122,21 +127,47 @@ def _other_m(replies):
                    f"Megatron refuses such an m, and so could you, with a ValueError. {rule}", good=True)
 
 
+def _swapped(answer):
+    """What to say of a function that is right once m comes before p."""
+    p, m, v = SHOWN
+    replies = dict(zip(arguments_of(*SHOWN), ask(answer, [(m, p, v, rank) for rank in range(p)]).values(), strict=False))
+    if judge_schedule(schedule_from(replies, NAME, *SHOWN), *SHOWN).right:
+        yield Message("swapped", f"`{NAME}`: p and m have changed places. It is asked as `{NAME}(p, m, v, rank)`.")
+
+
 def _explain(replies, judged: Mapping) -> list[Message]:
     wrong = next(size for size, found in judged.items() if not found.right)
     kind = EDGES if wrong in EDGES else CHUNKED
     messages = [] if kind is CHUNKED else [Message("right-with-chunks", "Right with two or more ranks and chunks.", good=True)]
-    slip = slip_of_schedules(judged[size].schedule for size in kind if judged[size].schedule and not judged[size].right)
+    first = replies.get((*wrong, 0))
+    if first and isinstance(first, list | str) and len(replies) > 1 and all(reply == first for reply in replies.values()):
+        messages.append(Message("constant", f"`{NAME}` returns the same for every p, m, v and rank. The list in its docstring "
+                                "is an example: compute yours from the four."))
+    slip = slip_of_schedules([Shown(found.schedule, found.complete, found.right) for found in map(judged.get, kind)
+                              if found.schedule and (kind is CHUNKED or not found.right)])
     if slip:
         messages.append(Message(slip.code, f"`{NAME}`: {slip.text}"))
+    elif judged[wrong].schedule:
+        messages += taken_as(replies, *wrong)
     raised = [reply for arguments, reply in replies.items() if arguments[:3] == wrong and isinstance(reply, Raised)]
     if any(reply.type in REFUSALS and "multiple" in reply.text for reply in raised):
         messages.append(Message("m-is-a-multiple", f"m={wrong[1]} is a multiple of p={wrong[0]}: Megatron asks no more of m."))
+    if any(reply.type == "IndexError" for reply in raised) or all(
+            found.right or (_longest_warm_up(*size) > size[1] * size[2] and not found.complete)
+            for size, found in judged.items()):
+        messages.append(Message("list-ends", f"With p={wrong[0]}, m={wrong[1]}, v={wrong[2]} a rank has m v = "
+                                f"{wrong[1] * wrong[2]} forwards and as many backwards. Does an index go beyond them, or is a "
+                                "warm-up longer than the list? Where it would be, it ends with the list."))
     whole = replies.get((*wrong, 0))
     if isinstance(whole, list) and len(whole) == wrong[0] > 1 and all(isinstance(row, list) and len(row) > 3 for row in whole):
         return [*messages, Message("all-ranks", f"{call(NAME, (*wrong, 0))} returned {wrong[0]} lists. One rank is asked for at "
                                    "a time: return the list of `rank`.")]
     return messages + explain_size(judged[wrong], *wrong)
+
+
+def _longest_warm_up(p, m, v):
+    """Rank 0's in Megatron's order, if m were large enough."""
+    return peak_chunks(p, 2 * p, v, 0) - 1
 
 
 def explain_size(found: Judged, p: int, m: int, v: int) -> list[Message]:

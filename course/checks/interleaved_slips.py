@@ -7,11 +7,17 @@ from course.schedule import Schedule
 
 
 class OrderSlip(NamedTuple):
-    """A wrong idea: what to say of it, and whether `shows(row, rank, p, v)` for the operations of one rank."""
+    """A wrong idea: what to say of it, and whether `shows(row, rank, p, v)` for the operations of one rank.
+
+    `whole`: it is about the order of a rank's operations, which only shows where all of them are there. `everywhere`: it would
+    show at every size, also where it does no harm.
+    """
 
     code: str
     text: str
     shows: Callable
+    whole: bool = True
+    everywhere: bool = True
 
 
 def _stages(row, kind="FBIW"):
@@ -70,8 +76,25 @@ def _one_by_one(row, rank, p, v):
     return p > 1 and v > 1 and forwards == sorted(forwards) and len(forwards) > 1
 
 
+def _leads(row, v, *lengths):
+    """Whether so many forwards, or all there are, come before the first backward, where there are chunks."""
+    return v > 1 and _warm_up(row) in [min(length, len(_stages(row, "F"))) for length in lengths]
+
+
+def _once_in_megatron(row, rank, p, v):
+    return v > 1 and p * v == len(_stages(row, "F")) and _forwards_first(row, rank, p, v)
+
+
 def _warm_up_of_one_chunk(row, rank, p, v):
-    return v > 1 and _warm_up(row) == min(p - rank, len(_stages(row, "F")))
+    return _leads(row, v, p - rank, p - rank + 1)
+
+
+def _warm_up_without_chunks(row, rank, p, v):
+    return _leads(row, v, 2 * (p - rank - 1) + 1, 2 * (p - rank) + 1)
+
+
+def _warm_up_of_the_last(row, rank, p, v):
+    return _leads(row, v, (v - 1) * p + 1)
 
 
 def _no_warm_up(row, rank, p, v):
@@ -79,12 +102,11 @@ def _no_warm_up(row, rank, p, v):
 
 
 def _one_too_many(row, rank, p, v):
-    enough = (v - 1) * p + 1
-    return v > 1 and _warm_up(row) in [min(factor * (p - rank) + enough, len(_stages(row, "F"))) for factor in (1, 2)]
+    return _leads(row, v, *(factor * (p - rank) + (v - 1) * p + 1 for factor in (1, 2)))
 
 
 def _one_too_few(row, rank, p, v):
-    return v > 1 and _warm_up(row) == min((p - rank - 1) + (v - 1) * p, len(_stages(row, "F")))
+    return _leads(row, v, *(factor * (p - rank - 1) + (v - 1) * p for factor in (1, 2)))
 
 
 def _doubled(row, rank, p, v):
@@ -93,13 +115,13 @@ def _doubled(row, rank, p, v):
 
 SLIPS = (
     OrderSlip("chunk-for-stage", "the first number of a token is the chunk here. It is the stage: chunk c of rank r is stage "
-              "c * p + r.", _chunks_are_stages),
+              "c * p + r.", _chunks_are_stages, whole=False),
     OrderSlip("rank-for-stage", "the first number of a token is the rank here, the same for all chunks. It is the stage: chunk c "
-              "of rank r is stage c * p + r.", _ranks_are_stages),
+              "of rank r is stage c * p + r.", _ranks_are_stages, whole=False),
     OrderSlip("blocked", "your stages are rank * v + chunk: neighbours in the model lie on one rank, as without chunks. "
-              "Round-robin: chunk c of rank r is stage c * p + r.", _blocked),
+              "Round-robin: chunk c of rank r is stage c * p + r.", _blocked, whole=False),
     OrderSlip("numbered-through", "you number all m v forwards of a rank in one row. The second number of a token is the "
-              "micro-batch, 0 to m-1: each chunk runs all of them.", _numbered_through),
+              "micro-batch, 0 to m-1: each chunk runs all of them.", _numbered_through, whole=False),
     OrderSlip("chunk-after-chunk", "a chunk has run its forwards and backwards before the next chunk begins. But its backwards "
               "need the gradients of the chunks behind it: the loss comes after the last chunk.", _chunk_after_chunk),
     OrderSlip("backward-chunk-order", "your backwards take the chunks in the order of the forwards. A gradient starts at the "
@@ -108,6 +130,9 @@ SLIPS = (
               "and the backwards after all forwards. Each rank then holds all m v chunks.", _looped),
     OrderSlip("all-forwards-first", "all forwards, then all backwards: that is GPipe with chunks. Each rank then holds all m v "
               "chunks.", _forwards_first),
+    OrderSlip("all-forwards-first-once", "where m = p, all forwards come before the first backward. Older versions of "
+              "Megatron-core did so in this case, today's does not: every rank but the first then holds more than it must.",
+              _once_in_megatron, everywhere=False),
     OrderSlip("one-by-one", "you take one micro-batch through all chunks of a rank, then the next. Between two chunks of a rank "
               "it passes the other p-1 ranks, and meanwhile the rank waits. Take p micro-batches through a chunk: when the last "
               "of them is done, the first is back.", _one_by_one),
@@ -115,19 +140,38 @@ SLIPS = (
               "so the first one comes late, and much is held until then. Take p micro-batches at a time.", _breadth_first),
     OrderSlip("warm-up-of-one-chunk", "the warm-up is 1F1B's with one chunk, p-rank-1 forwards. Before the first backward, p "
               "micro-batches have to go through every chunk but the last as well.", _warm_up_of_one_chunk),
+    OrderSlip("warm-up-without-chunks", "the warm-up counts the ranks behind this one and not the chunks. Before the first "
+              "backward, p micro-batches have to go through every chunk but the last as well.", _warm_up_without_chunks),
+    OrderSlip("warm-up-of-the-last-rank", "the warm-up is the same on every rank. It is right on the last one. The further "
+              "a rank is from it, the longer it waits for its first gradient, and the more forwards it needs until then.",
+              _warm_up_of_the_last),
     OrderSlip("no-warm-up", "each rank runs a backward right after its first forward. A backward can only come when a "
               "micro-batch has been through all chunks.", _no_warm_up),
     OrderSlip("one-too-many", "your warm-up counts p-rank where it waits for the ranks behind, p-1-rank of them: on the last "
               "rank that is one forward too many.", _one_too_many),
-    OrderSlip("one-too-few", "your warm-up is one forward short: the first pair begins with a forward, and its backward needs a "
-              "micro-batch that has been through the last chunk.", _one_too_few),
+    OrderSlip("one-too-few", "before the first backward one forward is missing: on the last rank that backward needs a "
+              "micro-batch that has been through its last chunk. Either your warm-up is one too short, or your pairs begin with "
+              "the backward. A pair is a forward, then a backward.", _one_too_few),
     OrderSlip("warm-up-doubled", "with one chunk your warm-up is 2(p-rank-1). Megatron runs its plain 1F1B then, with p-rank-1: "
               "the factor 2 belongs to more than one chunk.", _doubled),
 )
 
 
-def slip_of_schedules(schedules: Iterable[Schedule]) -> OrderSlip | None:
-    """The first wrong idea that every rank of every one of these schedules shows; they are those that are not right."""
-    rows = [(row, rank, len(schedule.ranks), schedule.chunks)
-            for schedule in schedules for rank, row in enumerate(schedule.ranks)]
-    return next((slip for slip in SLIPS if rows and all(row[0] and slip.shows(*row) for row in rows)), None)
+class Shown(NamedTuple):
+    """What a function made at one size: whether every operation is there, and whether there is nothing against it."""
+
+    schedule: Schedule
+    complete: bool
+    right: bool
+
+
+def slip_of_schedules(found: Iterable[Shown]) -> OrderSlip | None:
+    """The first wrong idea that every rank of every one of these schedules shows, or of those that are not right."""
+    return next((slip for slip in SLIPS if _shows(slip, [size for size in found if slip.everywhere or not size.right])), None)
+
+
+def _shows(slip, found):
+    rows = [(row, rank, len(size.schedule.ranks), size.schedule.chunks)
+            for size in found for rank, row in enumerate(size.schedule.ranks)]
+    return bool(rows) and not (slip.whole and not all(size.complete for size in found)) and all(
+        row[0] and slip.shows(*row) for row in rows)

@@ -74,6 +74,9 @@ def _v_message(replies):
     slip = slip_of(replies, chunks_of_flag, SLIPS)
     if slip:
         return Message(slip.code, f"`decode`: {slip.text}")
+    if all(reply is None for reply in replies.values()):
+        return Message("returns-nothing", "`decode` returned None for every run, also for those that are interleaved. If it "
+                       "prints v, let it return it: `return v`.")
     point, reply = next((point, reply) for point, reply in replies.items() if not same(reply, chunks_of_flag(*point)))
     if reply is None:
         return Message("v-missing", f"{call('decode', point)} returned None, so not interleaved. How many layers does a rank "
@@ -152,5 +155,8 @@ def _lesson_message(key, value, numbers):
     number, dp = numbers[key], numbers["dp"]
     if key == "m" and number and dp and dp != RUN["dp"] and number * dp == RUN["m"]:
         return Message("m-follows", f"`lesson_run`: m = {show_value(value)} is right for your dp. Mend dp, and m will follow.")
+    if number is None and isinstance(value, str):
+        return Message("lesson-text", f"`lesson_run`: {key} = {show_value(value)} is text that is no number. Without the quotes "
+                       "Python computes it.")
     text = LESSON_SLIPS.get((key, number))
     return Message(f"lesson-{key}", f"`lesson_run`: {key} = {show_value(value)} is not it: {text or RULES[key] + '.'}")

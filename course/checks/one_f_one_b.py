@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from course.checks.functions import Slip, ask, call, slip_of
-from course.checks.orders import arguments_of, schedule_from
+from course.checks.orders import NoOrder, arguments_of, read_order, schedule_from
 from course.checks.outcome import Message, Outcome, Step
 from course.formulas import peak_in_flight, total_slots, warm_up_forwards
 from course.legality import Violation, violations
@@ -15,6 +15,7 @@ from course.simulation import Costs, simulate
 NAME = "one_f_one_b"
 ORDINARY = ((4, 8), (2, 4), (3, 5), (4, 4), (5, 7), (12, 48))  # at least as many micro-batches as stages
 SMALL = ((4, 2), (5, 3), (3, 1), (2, 1), (1, 1), (1, 4))
+POINTS = [(p, m, stage) for p, m in (*ORDINARY, *SMALL) for stage in range(p)]
 NUMBERS = "Forwards and backwards alternate as they should: it is the numbers of the micro-batches."
 ORDER_FAULTS = ("order", "deadlock")
 
@@ -40,7 +41,8 @@ class Judged(NamedTuple):
 def check_order(answer) -> Outcome:
     """Points for complete (1), legal (2), memory (2), length (1) and pattern (1) where m >= p > 1, and for all other sizes (1).
 
-    Each of the first five counts by the share of the sizes at which it holds.
+    Each of the first five counts by the share of the sizes at which it holds, in quarters: a quarter at least where it holds
+    at any, all four only where it holds at all.
     """
     replies = ask(answer, [arguments for size in (*ORDINARY, *SMALL) for arguments in arguments_of(*size)])
     judged = {size: _judge(replies, *size) for size in (*ORDINARY, *SMALL)}
@@ -51,9 +53,13 @@ def check_order(answer) -> Outcome:
                             "no stage holds more than it must.", good=True), *_numbering(replies)]
     else:
         messages = _explain(replies, judged, wrong)
-    shares = [Fraction(sum(getattr(found, name) for found in ordinary), len(ordinary))
+    shares = [_quarters(Fraction(sum(getattr(found, name) for found in ordinary), len(ordinary)))
               for name in ("complete", "legal", "lean", "short", "alternating")]
     return Outcome(_steps(*shares, all(found.right for found in judged.values())), tuple(messages))
+
+
+def _quarters(share):
+    return Fraction(max(share > 0, int(4 * share)), 4)
 
 
 def _steps(complete, legal, lean, short, alternating, everywhere):
@@ -108,6 +114,8 @@ SLIPS = (
     Slip("in-rounds", "this is GPipe in rounds of p micro-batches: each round fills and drains the pipeline anew. A stage need "
          "not wait for all backwards of a round before its next forward.", lambda p, m, stage: "".join(
              "F" * len(part) + "B" * len(part) for part in (range(first, min(first + p, m)) for first in range(0, m, p)))),
+    Slip("arguments-swapped", "this is the order for m stages and p micro-batches: the arguments come as (p, m, stage).",
+         lambda p, m, stage: pattern(m, p, stage)),
     Slip("warm-up-same", "the warm-up is p-1 forwards on every stage. A stage needs them to bridge the time until its first "
          "backward comes, and the closer to the last stage, the sooner it comes.", _with_warm_up(lambda p, stage: p - 1)),
     Slip("warm-up-p", "every stage runs p forwards before its first pair. A stage needs them to bridge the time until its first "
@@ -135,7 +143,7 @@ SLIPS = (
 def _explain(replies, judged, wrong):
     found = judged[wrong]
     p, m = wrong
-    messages = []
+    messages, all_stages = [], _all_stages(replies, p, m)
     if wrong in SMALL:
         messages.append(Message("right-where-m-is-large", "Right wherever there are two stages or more and at least as many "
                                 "micro-batches as stages.", good=True))
@@ -143,7 +151,7 @@ def _explain(replies, judged, wrong):
         messages.append(Message(slip.code, f"`{NAME}`: {slip.text}"))
     elif right := [size for size in ORDINARY if judged[size].right]:
         messages.append(Message("right-at", f"Right at p={right[0][0]}, m={right[0][1]}.", good=True))
-    messages += [_all_stages(replies, p, m) or found.trouble] if found.trouble else _faults(found, p, m)
+    messages += [all_stages] if all_stages else [found.trouble] if found.trouble else _faults(found, p, m)
     if found.legal and wrong not in SMALL:
         messages.append(Message("legal", f"With p={p}, m={m} the order is legal: it comes to its end.", good=True))
     if found.legal and not found.short:
@@ -152,10 +160,21 @@ def _explain(replies, judged, wrong):
         messages.append(_too_much(found.schedule, p, m))
     if found.legal and found.lean and found.short and not found.alternating:
         messages.append(_other_pattern(found.schedule, p, m))
-    if m < p:
-        messages.append(Message("m-below-p", f"With p={p} there are only {m} micro-batches: what does the warm-up of stage 0 "
-                                "consist of, and how many pairs are left?"))
+    if 1 < m < p:
+        messages.append(Message("m-below-p", f"With p={p} there are only {m} micro-batches: what does the warm-up of stage "
+                                f"{_first_unlike(replies, p, m)} consist of, and how many pairs are left?"))
     return messages
+
+
+def _first_unlike(replies, p, m):
+    """The first stage whose order does not read like 1F1B's, or cannot be read."""
+    for stage in range(p):
+        try:
+            if _kinds(read_order(replies.get((p, m, stage)), stage)) != pattern(p, m, stage):
+                return stage
+        except NoOrder:
+            return stage
+    return 0
 
 
 def _slip(judged: Mapping) -> Slip | None:
@@ -168,7 +187,7 @@ def _slip(judged: Mapping) -> Slip | None:
 def _all_stages(replies, p, m):
     """The message for a function that returns the orders of all stages at once; None for another."""
     reply = replies.get((p, m, 0))
-    if p > 1 and isinstance(reply, list) and len(reply) == p and all(isinstance(row, list) and len(row) > 3 for row in reply):
+    if p > 1 and isinstance(reply, list) and len(reply) == p and all(isinstance(row, list) and len(row) > m for row in reply):
         return Message("all-stages", f"{call(NAME, (p, m, 0))} returned {p} lists, one a stage. It is asked for one stage at a "
                        "time: return the list of `stage`.")
     return None

@@ -22,8 +22,8 @@ class NoOrder(ValueError):
 def read_order(value, stage: int | None = None) -> tuple[Operation, ...]:
     """The operations of one rank, from plain data. `stage` is that of tokens that name none; None where each must.
 
-    A list of tokens, one text of them, (kind, micro-batch) or (stage, kind, micro-batch) lists, Operations; small letters
-    are read as capitals, idle cells are left out. NoOrder names the first item that is no token.
+    A list of tokens, one text of them, (kind, micro-batch) or (stage, kind, micro-batch) lists, Operations; lists of these, one
+    after the other; small letters are read as capitals, idle cells are left out. NoOrder names the first item that is no token.
 
     >>> read_order("f0 . B0", stage=1) == read_order([["F", 0], ["B", 0]], stage=1)
     True
@@ -32,7 +32,16 @@ def read_order(value, stage: int | None = None) -> tuple[Operation, ...]:
         value = re.split(r"[\s,|'\"]+", value.strip(" \t\n,|'\"[]()"))
     if not isinstance(value, Sequence):
         raise NoOrder("not-a-list", f"a list of tokens is asked for, found {show_value(value)}")
-    return tuple(operation for position, item in enumerate(value) if (operation := _read(item, stage, position)))
+    return tuple(operation for position, item in enumerate(_flat(value)) if (operation := _read(item, stage, position)))
+
+
+def _flat(items):
+    """The items of lists in lists, such as one for each phase, in turn; a list that is a token stays one."""
+    for item in items:
+        if isinstance(item, list) and not TOKEN.fullmatch("".join(map(str, item)).upper() if len(item) in (2, 3) else ""):
+            yield from _flat(item)
+        else:
+            yield item
 
 
 def _read(item, stage, position):
@@ -80,13 +89,37 @@ def schedule_from(replies: Mapping[tuple, object], name: str, p: int, m: int, v:
         except NoOrder as error:
             return Message(error.code, f"{call(name, arguments)}: {error}.")
     stages = p * (v or 1)
-    if all(1 <= op.stage <= stages and (op.stage - 1) % p == rank for rank, order in enumerate(orders) for op in order):
+    if _stages_from_one(orders, stages):
         orders = [[Operation(op.stage - 1, op.kind, op.micro_batch) for op in order] for order in orders]
-    numbers = sorted({operation.micro_batch for order in orders for operation in order})
-    if len(numbers) == m:
-        new = {number: index for index, number in enumerate(numbers)}
-    else:
-        first = 1 if numbers and numbers[0] >= 1 and numbers[-1] == m else 0
-        new = {number: number - first for number in numbers}
+    new = _new_numbers(orders, m)
     ranks = tuple(tuple(Operation(op.stage, op.kind, new[op.micro_batch]) for op in order) for order in orders)
     return Schedule(ranks, tuple(stage % p for stage in range(stages)), m)
+
+
+def _stages_from_one(orders, stages):
+    return all(1 <= op.stage <= stages and (op.stage - 1) % len(orders) == rank
+               for rank, order in enumerate(orders) for op in order)
+
+
+def _new_numbers(orders, m):
+    """The micro-batches as they are written -> as they are meant, from 0."""
+    numbers = sorted({operation.micro_batch for order in orders for operation in order})
+    if len(numbers) == m:
+        return {number: index for index, number in enumerate(numbers)}
+    first = 1 if numbers and numbers[0] >= 1 and numbers[-1] == m else 0
+    return {number: number - first for number in numbers}
+
+
+def taken_as(replies: Mapping[tuple, object], p: int, m: int, v: int | None = None) -> list[Message]:
+    """What to say where `schedule_from` made a schedule of these replies and took numbers for others: not counted from 0."""
+    orders = [read_order(replies[arguments], rank if v is None else None) for rank, arguments in enumerate(arguments_of(p, m, v))]
+    new, said = _new_numbers(orders, m), {}
+    if any(orders) and _stages_from_one(orders, p * (v or 1)):
+        said["stages-from-one"] = "Your stages are counted from 1: taken as such. Here they are counted from 0."
+    if new and all(number == index + 1 for number, index in new.items()):
+        said["micro-batches-from-one"] = (f"Your micro-batches are counted from 1, {min(new)} to {max(new)} with m={m}: taken as "
+                                          "such. Here they are counted from 0.")
+    elif any(number != index for number, index in new.items()):
+        said["micro-batches-renamed"] = (f"Your micro-batches are numbered {', '.join(map(str, sorted(new)[:3]))} and so on: "
+                                         f"taken as 0 to {m - 1}, in that order.")
+    return [Message(code, text, good=True) for code, text in said.items()]

@@ -1,11 +1,14 @@
-"""Notebook 2: the lengths of 1F1B's three phases, and how many micro-batches a stage has in flight at most."""
+"""Notebook 2: the lengths of 1F1B's three phases."""
 
-from course.checks.functions import Slip, ask, call, first_wrong, no_reply, same, slip_of
-from course.checks.one_f_one_b import ORDINARY, SMALL
-from course.checks.outcome import Message, Outcome, Step, as_number, show_found
-from course.formulas import peak_in_flight, warm_up_forwards
+import itertools
+import re
 
-POINTS = [(p, m, stage) for p, m in (*ORDINARY, *SMALL) for stage in range(p)]
+from course.checks.functions import RELATIVE, Slip, ask, call, no_reply, same, slip_of
+from course.checks.one_f_one_b import ORDINARY, POINTS, pattern
+from course.checks.outcome import Message, Outcome, Step, as_number, is_number, show_found
+from course.formulas import warm_up_forwards
+from course.words import counted
+
 WANTED = "It is three numbers: warm-up forwards, F/B pairs, cooldown backwards."
 
 
@@ -26,7 +29,12 @@ def backward_first(p: int, m: int, stage: int) -> tuple[int, int, int]:
 _SAME = ("warm-up-same", "this takes the same warm-up on every stage. The closer a stage is to the loss, the sooner its first "
          "backward comes, and the fewer forwards it runs before.")
 _OPERATIONS = ("operations-not-pairs", "the middle number counts operations. It is asked for in pairs, of two operations each.")
+TURNED = Slip("turned", "the three numbers are right, but in another order. Asked for are the warm-up's forwards first, then the "
+              "pairs, then the cooldown's backwards.", None)
+_SWAPPED = ("arguments-swapped", "this is right for m stages and p micro-batches: the arguments come as (p, m, stage).")
 PHASE_SLIPS = (
+    Slip(*_SWAPPED, lambda p, m, stage: forward_first(m, p, stage)),
+    Slip(*_SWAPPED, lambda p, m, stage: backward_first(m, p, stage)),
     Slip(*_SAME, lambda p, m, stage: _lengths(min(p - 1, m), m)),
     Slip(*_SAME, lambda p, m, stage: _lengths(min(p, m), m)),
     Slip("upside-down", "the warm-up grows with the stage. Stage 0 waits the longest for its first backward.",
@@ -40,50 +48,71 @@ PHASE_SLIPS = (
 )
 
 
+WAYS = {"FB": forward_first, "BF": backward_first}  # what a pair reads like -> the lengths
+
+
+def fits(found, p: int, m: int, stage: int, pair: str) -> bool:
+    """Whether these lengths cut the stage's order into forwards, pairs that read like `pair`, and backwards.
+
+    An order of forwards and then backwards can be cut in two ways: its last forward and first backward are a pair, or not.
+
+    >>> [fits([1, 1, 1], 4, 2, 0, "FB"), fits([2, 0, 2], 4, 2, 0, "FB"), fits([1, 1, 1], 4, 2, 0, "BF")]
+    [True, True, False]
+    """
+    if not _is_triple(found) or not all(-RELATIVE <= number <= m + RELATIVE and same(number, round(number)) for number in found):
+        return False
+    warm_up, pairs, cooldown = map(round, found)
+    return "F" * warm_up + pair * pairs + "B" * cooldown == pattern(p, m, stage)
+
+
 def check_phases(answer) -> Outcome:
-    """Points for the warm-up (1) and for pairs and cooldown (1) where m >= p > 1, and for all other sizes (1).
+    """Points for the warm-up (1) and for sums that are right (1) where m >= p > 1, and for all of it at all other sizes (1).
 
     Pairs may begin with F or with B; what is asked is that all answers keep to one of the two.
     """
     replies = ask(answer, POINTS)
     lengths = {point: three_numbers(reply) for point, reply in replies.items()}
-    truth = max((forward_first, backward_first), key=lambda way: sum(
-        same(lengths.get(point), way(*point)) for point in POINTS))
-    ordinary = [point for point in POINTS if point[:2] in ORDINARY]
+    pair = max(WAYS, key=lambda way: [sum(fits(lengths.get(point), *point, way) for point in POINTS),
+                                      sum(_warms_up(lengths.get(point), *point, way) for point in POINTS)])
+    asked = {point: lengths.get(point) for point in POINTS if point[:2] in ORDINARY}
+    warm_up = all(_warms_up(found, *point, pair) for point, found in asked.items())
+    sums = all(_is_triple(found) and not _sum_fault(found, point[1]) for point, found in asked.items())
+    steps = (Step("the warm-up", 1, warm_up), Step("each forward and each backward in one phase", 1, sums),
+             Step("at every size, m < p, m = 1 and p = 1 included", 1,
+                  all(fits(lengths.get(point), *point, pair) for point in POINTS)))
+    return Outcome(steps, tuple(_messages(replies, lengths, pair)))
 
-    def right(points, *places):
-        return all(_is_triple(lengths.get(point)) and all(same(lengths[point][place], truth(*point)[place]) for place in places)
-                   for point in points)
 
-    steps = (Step("warm-up", 1, right(ordinary, 0)), Step("pairs and cooldown", 1, right(ordinary, 1, 2)),
-             Step("at every size, m < p, m = 1 and p = 1 included", 1, right(POINTS, 0, 1, 2)))
-    return Outcome(steps, tuple(_phase_messages(replies, lengths, truth)))
+def _warms_up(found, p, m, stage, pair):
+    return _is_triple(found) and fits(_lengths(found[0], m), p, m, stage, pair)
 
 
 def three_numbers(reply):
     """Three numbers, also with names or written as text, as a list; what is none as it is."""
     given = list(reply.values()) if isinstance(reply, dict) else reply
+    if isinstance(given, str):
+        given = re.split(r"[\s,;]+", given.strip(" ()[]"))
     numbers = [*map(as_number, given)] if isinstance(given, list) else []
-    return numbers if len(numbers) == 3 and None not in numbers else given
+    return numbers if len(numbers) == 3 and None not in numbers else reply
 
 
 def _is_triple(value):
-    return isinstance(value, list) and len(value) == 3 and None not in map(as_number, value)
+    return isinstance(value, list | tuple) and len(value) == 3 and all(map(is_number, value))
 
 
-def _phase_messages(replies, lengths, truth):
-    wrong = first_wrong(lengths, truth)
+def _messages(replies, lengths, pair):
+    wrong = next((point for point, found in lengths.items() if not fits(found, *point, pair)), None)
     if wrong is None and len(replies) == len(POINTS):
-        way = "a forward" if truth is forward_first else "a backward"
+        way = "a forward" if pair == "FB" else "a backward"
         return [Message("phases-right", f"Right at every size, with pairs that begin with {way}; the other way to count them "
                         "would be as good. Each forward and each backward is in one phase.", good=True)]
     messages, ordinary = [], {point: found for point, found in lengths.items() if point[:2] in ORDINARY}
     trouble = no_reply("phase_lengths", wrong, replies[wrong], WANTED, replies.values())
     usable = {point: found for point, found in ordinary.items() if _is_triple(found)}
-    slip = slip_of(usable, truth, PHASE_SLIPS) if usable else None
+    slip = _slip(usable, pair) if usable else None
     if slip:
         messages.append(Message(slip.code, f"`phase_lengths`: {slip.text}"))
-    elif first_wrong(ordinary, truth) is None:
+    elif all(fits(found, *point, pair) for point, found in ordinary.items()):
         messages.append(Message("right-where-m-is-large", "Right wherever there are two stages or more and at least as many "
                                 "micro-batches as stages.", good=True))
     found = lengths[wrong]
@@ -94,95 +123,44 @@ def _phase_messages(replies, lengths, truth):
     return messages if slip else [*messages, _not_right(lengths, wrong)]
 
 
+def _slip(usable, pair):
+    if all(fits(found, *point, pair) for point, found in usable.items()):
+        return None
+    return _turned(usable) or slip_of(usable, WAYS[pair], PHASE_SLIPS)
+
+
+def _turned(usable):
+    """The slip of three numbers that are right in another order; None for another."""
+    for places in [*itertools.permutations(range(3))][1:]:
+        turned = {point: [found[place] for place in places] for point, found in usable.items()}
+        if any(all(fits(found, *point, pair) for point, found in turned.items()) for pair in WAYS):
+            return TURNED
+    return None
+
+
+def _sum_fault(found, m):
+    """A message's code and text for lengths that do not add up to m forwards and m backwards; None for those that do."""
+    warm_up, pairs, cooldown = found
+    if min(found) < 0:
+        return "negative", f"no phase can be shorter than nothing. In all its phases a stage has {counted(m, 'forward')} to run."
+    if not same(warm_up + pairs, m):
+        return "forwards-do-not-add-up", (f"the forwards of warm-up and pairs would be {warm_up + pairs}, and a stage has m={m}. "
+                                          "(If your pairs begin with B, the first one's F is in the warm-up.)")
+    if not same(pairs + cooldown, m):
+        return "backwards-do-not-add-up", (f"the backwards of pairs and cooldown would be {pairs + cooldown}, and a stage has "
+                                           f"m={m}.")
+    return None
+
+
 def _not_right(lengths, wrong):
     """What is wrong with one reply of three numbers: a sum that cannot be, a mixture of two ways to count, or just its place."""
     p, m, stage = wrong
-    warm_up, pairs, cooldown = lengths[wrong]
-    at = f"{call('phase_lengths', wrong)} returned {warm_up}, {pairs}, {cooldown}"
-    if min(warm_up, pairs, cooldown) < 0:
-        return Message("negative", f"{at}: no phase can be shorter than nothing. With m={m} the stage has {m} forward"
-                       f"{'s' * (m > 1)} to run, in all its phases.")
-    if warm_up + pairs != m:
-        return Message("forwards-do-not-add-up", f"{at}: the forwards of warm-up and pairs would be {warm_up + pairs}, and a "
-                       f"stage has m={m}. (If your pairs begin with B, the first one's F is in the warm-up.)")
-    if pairs + cooldown != m:
-        return Message("backwards-do-not-add-up", f"{at}: the backwards of pairs and cooldown would be {pairs + cooldown}, and a "
-                       f"stage has m={m}.")
-    if all(same(found, forward_first(*point)) or same(found, backward_first(*point)) for point, found in lengths.items()):
+    at = f"{call('phase_lengths', wrong)} returned {', '.join(map(str, lengths[wrong]))}"
+    if fault := _sum_fault(lengths[wrong], m):
+        return Message(fault[0], f"{at}: {fault[1]}")
+    if all(any(fits(found, *point, pair) for pair in WAYS) for point, found in lengths.items()):
         return Message("two-ways-to-count", f"{at}. Pairs that begin with F and pairs that begin with B are both fine, but here "
                        "they are mixed: keep to one.")
-    return Message("phases-wrong", f"{at}: the sums are right, the warm-up is not. How many forwards can stage {stage} run "
-                   f"before its first backward has come, with p={p}?")
-
-
-FLIGHT_WANTED = "It is a whole number of micro-batches."
-_ONE_MORE = ("one-too-many", "for \"1f1b\" this is one too many: after the warm-up and the first pair's forward a backward "
-             "comes, before any other forward.")
-FLIGHT_SLIPS = {
-    "gpipe": (
-        Slip("gpipe-as-1f1b", "for \"gpipe\" this is 1F1B's number. In GPipe no backward comes before the last forward.",
-             lambda _, p, m, stage: peak_in_flight("1f1b", p, m, stage)),
-        Slip("gpipe-stages", "for \"gpipe\" the number of stages is no limit: a stage runs all its forwards before its first "
-             "backward. How many are those?", lambda _, p, m, stage: p),
-        Slip("gpipe-falls", "for \"gpipe\" it does not matter where the stage is.", lambda _, p, m, stage: m - stage),
-        Slip("both-kinds", "for \"gpipe\" this counts forwards and backwards. A backward holds nothing: it frees.",
-             lambda _, p, m, stage: 2 * m),
-    ),
-    "1f1b": (
-        Slip("same-on-all", "for \"1f1b\" this is the same number on every stage. That is the tempting idea: a late stage gets "
-             "its first backward early, and from then on frees as much as it takes.", lambda _, p, m, stage: p),
-        Slip("all-of-them", "for \"1f1b\" this is GPipe's number. In 1F1B the backward of the first micro-batch ends, and frees, "
-             "while others have not begun.", lambda _, p, m, stage: m),
-        Slip("warm-up-only", "for \"1f1b\" this is the warm-up alone. The first pair begins with one more forward, before its "
-             "backward frees anything.", lambda _, p, m, stage: p - 1 - stage),
-        Slip("upside-down", "for \"1f1b\" this grows with the stage. Stage 0 waits the longest for its first backward: it "
-             "holds the most.", lambda _, p, m, stage: stage + 1),
-        Slip(*_ONE_MORE, lambda _, p, m, stage: p - stage + 1),
-        Slip(*_ONE_MORE, lambda _, p, m, stage: min(m, p - stage + 1)),
-    ),
-}
-
-
-def check_in_flight(answer) -> Outcome:
-    """Points for GPipe (1), for 1F1B where m >= p > 1 (2), and for 1F1B at all other sizes (1)."""
-    replies = ask(answer, [(schedule, *point) for schedule in FLIGHT_SLIPS for point in POINTS])
-    messages, right = [], {}
-    for schedule, slips in FLIGHT_SLIPS.items():
-        points = [(schedule, *point) for point in POINTS]
-        ordinary = [point for point in points if point[1:3] in ORDINARY]
-        given = {point: replies[point] for point in points if point in replies}
-        for name, asked in (("all", points), ("ordinary", ordinary)):
-            right[schedule, name] = all(point in given and same(given[point], peak_in_flight(*point)) for point in asked)
-        if given:
-            found = _flight_message(schedule, given, {key: given[key] for key in ordinary if key in given}, slips, right,
-                                    replies.values())
-            messages += [found] if found.code not in [message.code for message in messages] else []
-    steps = (Step("GPipe", 1, right["gpipe", "all"]), Step("1F1B, m at least p", 2, right["1f1b", "ordinary"]),
-             Step("1F1B at every size, m < p, m = 1 and p = 1 included", 1, right["1f1b", "all"]))
-    return Outcome(steps, tuple(messages))
-
-
-def _flight_message(schedule, given, ordinary, slips, right, replies):
-    name = "peak_in_flight"
-    if right[schedule, "all"]:
-        praise = {"gpipe": "GPipe: on every stage, every micro-batch.",
-                  "1f1b": "1F1B: what a stage holds does not grow with m, once there are as many micro-batches as it has to "
-                          "bridge."}
-        return Message(f"{schedule}-right", praise[schedule], good=True)
-    wrong = first_wrong(given, peak_in_flight)
-    usable = {point: reply for point, reply in ordinary.items() if as_number(reply) is not None}
-    slip = slip_of(usable, peak_in_flight, slips) if usable else None
-    if slip:
-        return Message(slip.code, f"`{name}`: {slip.text}")
-    if trouble := no_reply(name, wrong, given[wrong], FLIGHT_WANTED, replies):
-        return trouble
-    if as_number(given[wrong]) is None:
-        return Message("not-a-number", f"{call(name, wrong)} returned {show_found(given[wrong])}. {FLIGHT_WANTED}")
-    _, p, m, stage = wrong
-    at = f"{call(name, wrong)} returned {show_found(given[wrong])}"
-    if right[schedule, "ordinary"] and as_number(given[wrong]) > m:
-        return Message("more-than-there-are", f"{at}, right where m is at least p. Here there are only {m} micro-batches.")
-    if schedule == "gpipe":
-        return Message("gpipe-wrong", f"{at}. How many forwards does stage {stage} run before its first backward, in GPipe?")
-    return Message("1f1b-wrong", f"{at}. Write down the first operations of stage {stage} of {p}, up to its second backward: add "
-                   "1 at each F, take 1 away after each B, and look for the largest.")
+    return Message("phases-wrong", f"{at}: the sums are right, the warm-up is not. How many forwards does stage {stage} run "
+                   f"before its first backward, with p={p}, m={m}? Where pairs begin with F, the last of these is in the first "
+                   "pair.")

@@ -8,6 +8,8 @@ from course.formulas import layers_of_chunk
 MODELS = ((8, 2, 2), (24, 4, 2), (48, 4, 4), (18, 3, 2), (24, 2, 3), (8, 1, 2), (12, 4, 1))  # layers, p, v
 WANTED = "It returns the list of the layers that this chunk holds, such as [4, 5]."
 
+EITHER = ("layers_of-wrong", "one-too-many", "one-too-few")  # what does not tell from where layers are counted
+
 
 def _held(layers, p, v, rank, chunk):
     return [*layers_of_chunk(layers, p, v, rank, chunk)]
@@ -21,6 +23,12 @@ SLIPS = (
     Slip("counted-from-one", "it takes rank and chunk as counted from 1. Both are counted from 0: the first chunk of the first "
          "rank is `rank=0, chunk=0`.",
          lambda L, p, v, r, c: _of_stage((c - 1) * p + r - 1, L // (p * v))),
+    Slip("ranks-from-one", "it takes ranks as counted from 1, so each list belongs to the rank after. The first one is "
+         "`rank=0`.", lambda L, p, v, r, c: _of_stage(c * p + r - 1, L // (p * v))),
+    Slip("chunks-from-one", "it takes chunks as counted from 1, so each list belongs to the chunk after. The first one is "
+         "`chunk=0`.", lambda L, p, v, r, c: _of_stage((c - 1) * p + r, L // (p * v))),
+    Slip("p-and-v-swapped", "these are the layers of stage chunk * v + rank. A round of dealing gives each rank one stage: how "
+         "many stages are in a round?", lambda L, p, v, r, c: _of_stage(c * v + r, L // (p * v))),
     Slip("blocked", "these are the layers of stage rank * v + chunk: the chunks of a rank lie next to each other, as if the rank "
          "were one stage again. Round-robin gives each rank a first chunk before any rank gets a second.",
          lambda L, p, v, r, c: _of_stage(r * v + c, L // (p * v))),
@@ -61,22 +69,33 @@ def check_layers(answer) -> Outcome:
     """Points for chunks of L/(p v) layers that share all layers out (1), and for the round-robin of the stages (2)."""
     points = [(*model, rank, chunk) for model in MODELS for rank in range(model[1]) for chunk in range(model[2])]
     replies = {point: _in_order(reply) for point, reply in ask(answer, points).items()}
-    from_one = all(same(reply, [layer + 1 for layer in _held(*point)]) for point, reply in replies.items())
-    if from_one:
-        replies = {point: [layer - 1 for layer in reply] for point, reply in replies.items()}
-    message = judge_replies("layers_of", replies, _held, WANTED, "Round-robin: stage chunk * p + rank holds the next L/(p v) "
-                            "layers, and the stage after it is on the next rank.", SLIPS, "Deal the stages out to the ranks in "
-                            "turn: which stage is this chunk? And how many layers does each of the p v stages hold?")
+    message, from_one = _judged(replies), False
+    if message.code == "layers_of-wrong":
+        lowered = {point: [layer - 1 for layer in reply] if layers_in(reply) else reply for point, reply in replies.items()}
+        lower = _judged(lowered)
+        if from_one := lower.code not in EITHER:
+            replies, message = lowered, lower
     shared = message.good or all(_shared_out(replies, model) for model in MODELS)
     notes = [Message("layers-from-one", "Your layers are counted from 1, as Megatron counts them: taken as such.", good=True)]
     return Outcome((Step("chunks of L/(p v) layers in a row, every layer on one of them", 1, shared),
                     Step("stages dealt out to the ranks in turn", 2, message.good)), (message, *notes * from_one))
 
 
-def _in_order(reply):
-    """A list of layers, in whatever order it was made."""
+def _judged(replies):
+    return judge_replies("layers_of", replies, _held, WANTED, "Round-robin: stage chunk * p + rank holds the next L/(p v) "
+                         "layers, and the stage after it is on the next rank.", SLIPS, "Deal the stages out to the ranks in "
+                         "turn: which stage is this chunk? And how many layers does each of the p v stages hold?")
+
+
+def layers_in(reply) -> list | None:
+    """The layers in a reply, sorted, in whatever order and form they stand there; None where it is no list of numbers."""
     numbers = [*map(as_number, reply)] if isinstance(reply, list) else [None]
-    return reply if None in numbers else sorted(numbers)
+    return None if None in numbers else sorted(numbers)
+
+
+def _in_order(reply):
+    layers = layers_in(reply)
+    return reply if layers is None else layers
 
 
 def _shared_out(replies, model):

@@ -15,22 +15,24 @@ AREA = {"fill": "#CC79A7", "fill_opacity": 0.55, "stroke": "#CC79A7"}
 FLOOR = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.28, "stroke_width": 0.8}
 ROOM = {"fill": "none", "stroke": "currentColor", "stroke_width": 1.4, "stroke_dasharray": "5 3"}
 BARS = " ▁▂▃▄▅▆▇█"
+ONE = {"micro-batches": "micro-batch", "chunks": "chunk"}
 COLUMNS = 60  # of the text form, where slots would be too many or too few
 
 Steps = Sequence[tuple[float, float]]
 
 
 def memory_figure(steps: Sequence[Steps], end, title: str = "", unit: str = "micro-batches", time_unit: str = "slot",
-                  scale=None, capacity=None, place: str = "stage") -> Figure:
+                  scale=None, capacity=None, place: str = "stage", full=None) -> Figure:
     """What each rank holds until `end`: `steps` has, per rank, (time, level from then on), as Timeline.held has it.
 
-    All rows have one scale of levels. Figures with one time `scale`, the time at the right edge, share one axis, a
-    timeline's figure included. `capacity` is drawn as a line that must not be crossed. The text form has a row of bars a
-    rank, one for each slot where they are not too many, and the peak.
+    All rows have one scale of levels, up to the highest; up to `full`, written at each row, where figures shall share one.
+    Figures with one time `scale`, the time at the right edge, share one axis, a timeline's figure included. `capacity` is drawn
+    as a line that must not be crossed. The text form has a row of bars a rank, one for each slot where they are not too many,
+    and the peak.
     """
     names = [f"{place} {rank}" for rank in range(len(steps))]
     peaks = [max((level for _, level in row), default=0) for row in steps]
-    top = max([*peaks, capacity or 0]) or 1
+    top = max([*peaks, capacity or 0, full or 0]) or 1
     span = float(max(end, scale or 0)) or 1.0
     left = left_of(names[-1] if names else place)
     layout = Layout(TOP if title else 8, left, (WIDTH - RIGHT - left) / span, len(steps))
@@ -39,11 +41,15 @@ def memory_figure(steps: Sequence[Steps], end, title: str = "", unit: str = "mic
     body += [path(areas, **AREA), path(_levels(0, end, layout), **FLOOR)]
     if capacity is not None:
         body.append(path(_levels(HEIGHT * capacity / top, end, layout), **ROOM))
+    if full is not None:
+        body.append(path(_levels(HEIGHT, span, layout), **FLOOR))
+        body += [text(WIDTH - RIGHT + 3, layout.y(rank) + 6, number(top), font_size=9.5) for rank in range(layout.rows)]
     word = "peak " if max(map(len, map(number, peaks)), default=0) * LETTER + 5 * LETTER < left - 10 else ""
     for rank, (name, peak) in enumerate(zip(names, peaks, strict=True)):
-        body += [text(8, layout.y(rank) + 13, name), text(8, layout.y(rank) + 25, word + number(peak), font_size=10.5)]
+        body += [text(8, layout.y(rank) + 13, name),
+                 text(8, layout.y(rank) + 25, word + number(peak), font_size=10.5, font_weight=600)]
     body.append(axis(end, layout, span, time_unit))
-    said = _text_form(steps, names, peaks, top, end, title, unit, time_unit, capacity)
+    said = _text_form(steps, names, peaks, top, end, title, unit, time_unit, capacity, full)
     return Figure(document(WIDTH, layout.bottom + 28, "".join(body), title or "Memory over time", said), said)
 
 
@@ -65,13 +71,20 @@ def _area(row, end, layout, rank, per_level):
     return f"M{layout.x(row[0][0]):.1f} {floor:.1f}{steps}H{layout.x(end):.1f}V{floor:.1f}z"
 
 
-def _text_form(steps, names, peaks, top, end, title, unit, time_unit, capacity):
+def _text_form(steps, names, peaks, top, end, title, unit, time_unit, capacity, full):
     lines, columns = [title] if title else [], _columns(end, time_unit)
     for row, name, peak in zip(steps, names, peaks, strict=True):
-        lines.append(f"{name.ljust(len(names[-1]))} |{_bars(row, top, end, columns)}| peak {number(peak)} {unit}")
+        lines.append(f"{name.ljust(len(names[-1]))} |{_bars(row, top, end, columns)}| peak {_of(peak, unit)}")
     if capacity is not None:
-        lines.append(f"room for {number(capacity)} {unit}")
+        lines.append(f"room for {_of(capacity, unit)}")
+    if full is not None:
+        lines.append(f"a bar of full height: {_of(top, unit)}")
     return "\n".join(lines)
+
+
+def _of(level, unit):
+    """A level with its unit, which is named in its plural."""
+    return f"{number(level)} {ONE.get(unit, unit) if level == 1 else unit}"
 
 
 def _columns(end, time_unit):

@@ -9,7 +9,8 @@ from course.checks.functions import same
 from course.checks.outcome import as_number, show_value
 from course.figures import curves_figure
 from course.formulas import bubble_fraction, bubble_over_ideal, micro_batches_needed, to_fraction_of_total
-from course.real_run import NoRun, RealRun, late
+from course.lessons.one_line import shown
+from course.real_run import NoRun, RealRun, busy
 from course.schedules import gpipe, one_f_one_b
 from course.simulation import Costs, simulate
 from course.view import View, outcome_view, paragraphs, table, together
@@ -20,6 +21,7 @@ LARGEST = 10**9  # numbers from here on are shown as they are: no float need hol
 PUBLISHED = (("39 billion parameters", 2, 1536, 4, 32), ("1 trillion parameters", 64, 3072, 1, 6))
 
 
+@shown
 def step(key: str, formula: Callable) -> View:
     """Practice: one step of the derivation, a function of p and m, tried at sizes drawn at random."""
     return outcome_view(f"Step {key}", judge_step(key, LocalAnswer(formula)))
@@ -30,6 +32,7 @@ def compared(p: int, m: int) -> tuple[Fraction, Fraction]:
     return simulate(gpipe(p, m)).bubble_fraction, bubble_fraction(p, m)
 
 
+@shown
 def your_formula(total_slots: Callable, busy_slots: Callable, fraction: Callable) -> View:
     """The learner's three functions beside the simulator, at sizes that no exercise asks for."""
     total, busy, share, rows, ratios = LocalAnswer(total_slots), LocalAnswer(busy_slots), LocalAnswer(fraction), [], []
@@ -52,6 +55,7 @@ def _ratio(total, busy):
     return None if total is None or busy is None or min(total, busy) <= 0 else round(Fraction(total) / Fraction(busy), 9)
 
 
+@shown
 def ratio_table(p: int = 3, m: int = 6) -> View:
     """The same two schedules with backwards of several lengths: the slots change, the bubble fraction does not."""
     rows = []
@@ -62,6 +66,7 @@ def ratio_table(p: int = 3, m: int = 6) -> View:
     return table(["backward", "GPipe, slots", "bubble", "1F1B, slots", "bubble"], rows, f"{p} stages, {m} micro-batches")
 
 
+@shown
 def bubble_table(fraction: Callable) -> View:
     """The lesson's table: bubble and useful share, simulated, by the formula and by the learner's function; and its curves."""
     yours, rows = LocalAnswer(fraction), []
@@ -76,6 +81,7 @@ def bubble_table(fraction: Callable) -> View:
                       "% of the step"))
 
 
+@shown
 def two_definitions(over_ideal: Callable, of_total: Callable) -> View:
     """Idle over ideal and idle over total, by the learner's functions, at sizes of this notebook and of published runs."""
     ideal, total, rows = LocalAnswer(over_ideal), LocalAnswer(of_total), []
@@ -96,6 +102,7 @@ def two_definitions(over_ideal: Callable, of_total: Callable) -> View:
                    "are nearly equal, with m near p they are far apart."))
 
 
+@shown
 def needed_table(needed: Callable) -> View:
     """The micro-batches that some bubbles take, by the learner's function; where it is one too many, what can do that."""
     yours, rows, above = LocalAnswer(needed), [], False
@@ -114,18 +121,19 @@ def needed_table(needed: Callable) -> View:
         f"is rounded up. With Fraction(1, 5) it is exactly {micro_batches_needed(4, Fraction(1, 5))}."))
 
 
+@shown
 def where_it_ends(runs: Mapping[str, RealRun | NoRun]) -> View:
     """The formula for equal stages and free messages beside what was simulated and measured, a run a line."""
     missing = next((run for run in runs.values() if isinstance(run, NoRun)), None)
     if missing:
         return missing
-    rows, busy = [], [f"{run.run.overruns} in the run \"{name}\"" for name, run in runs.items() if run.run.overruns]
+    rows = []
     for name, run in runs.items():
         formula = bubble_fraction(run.run.schedule.stages, run.run.schedule.micro_batches)
         rows.append([name, _percent(formula), _percent(run.bubble), f"{run.bubble_measured:.1%}", run.slots,
                      f"{float(run.run.measured.makespan):.2f}"])
-    view = table(["", "bubble by the formula", "simulated", "measured", "slots simulated", "measured"], rows)
-    return together(view, paragraphs(late(", ".join(busy)))) if busy else view
+    heads = ["", "bubble by the formula", "simulated", "measured", "slots simulated", "measured"]
+    return together(table(heads, rows), *busy(runs))
 
 
 def _percent(value):

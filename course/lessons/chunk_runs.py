@@ -9,13 +9,14 @@ from course.checks.megatron_flags import CONFIG, RUN
 from course.checks.outcome import as_number, is_number, show_value
 from course.figures.words import share
 from course.formulas import leanest_chunks, peak_chunks
-from course.real_run import NoRun, RealRun, late
+from course.lessons.one_line import given, need, shown
+from course.real_run import NoRun, RealRun, busy
 from course.recognition import recognize
 from course.schedule import Schedule
 from course.schedules import interleaved_1f1b, one_f_one_b
 from course.schedules.one_f_one_b import alternate
 from course.simulation import Costs, simulate
-from course.view import View, paragraphs, table, together
+from course.view import View, table, together
 
 
 def lean_order(ranks: int, micro_batches: int, chunks: int) -> Schedule:
@@ -29,6 +30,7 @@ def lean_order(ranks: int, micro_batches: int, chunks: int) -> Schedule:
     return replace(theirs, ranks=tuple(rows), name="")
 
 
+@given
 def other_order(run: RealRun | NoRun) -> Schedule | NoRun:
     """Beside Megatron's order the lean one, beside any other one Megatron's."""
     if isinstance(run, NoRun):
@@ -49,6 +51,7 @@ def title_of(run: RealRun) -> str:
     return f"{'lean order' if lean else 'an order of your own'}, {v} chunks"
 
 
+@shown
 def side_by_side(*runs: RealRun | NoRun) -> View:
     """Bubble, messages and memory of runs of one model, measured, and that they compute the same."""
     missing = next((run for run in runs if isinstance(run, NoRun)), None)
@@ -63,11 +66,8 @@ def side_by_side(*runs: RealRun | NoRun) -> View:
             ["the same against 1F1B", *(f"{run.run.peak_activation_bytes[0] / runs[0].run.peak_activation_bytes[0]:.3f}"
                                         for run in runs)],
             ["loss of the last step", *(f"{run.run.losses[-1]:.6f}" for run in runs)]]
-    view = table(["", *map(title_of, runs)], rows, "The same model, the same text; a slot is a forward of one layer")
-    overruns = sum(run.run.overruns for run in runs)
-    if not overruns:
-        return view
-    return together(view, paragraphs(late(f"{overruns} in these runs")))
+    return together(table(["", *map(title_of, runs)], rows, "The same model, the same text; a slot is a forward of one layer"),
+                    *busy({title_of(run): run for run in runs}))
 
 
 def messages_of(run: RealRun) -> int:
@@ -76,8 +76,10 @@ def messages_of(run: RealRun) -> int:
     return sum(run.run.bytes_sent.values()) // (4 * b * s * h)
 
 
+@shown
 def warm_ups(ranks: int, micro_batches: int, chunks: int) -> View:
     """The forwards before the first pair and the chunks held, rank by rank, of 1F1B, the lean and Megatron's order."""
+    need(ranks=ranks, micro_batches=micro_batches, chunks=chunks)
     p, m, v = ranks, micro_batches, chunks
     orders = [("1F1B, one stage a rank", "p-rank-1", v, [peak_chunks(p, m, 1, rank) for rank in range(p)]),
               ("lean order", "(p-rank-1) + (v-1) p", 1, [leanest_chunks(p, m, v, rank) for rank in range(p)]),
@@ -88,6 +90,7 @@ def warm_ups(ranks: int, micro_batches: int, chunks: int) -> View:
                  f"What a rank holds at most is its warm-up and one more (p={p}, m={m}, v={v})")
 
 
+@shown
 def with_latency(ranks: int, micro_batches: int, chunks: int, latencies: Sequence) -> View:
     """How long the step is when messages take longer and longer: without chunks, lean, and in Megatron's order."""
     orders = [(one_f_one_b(ranks, micro_batches), chunks), (lean_order(ranks, micro_batches, chunks), 1),
@@ -99,16 +102,21 @@ def with_latency(ranks: int, micro_batches: int, chunks: int, latencies: Sequenc
                  "forward")
 
 
+@given
 def stage_times(layer_times: Sequence, stages: int) -> list:
     """The time of each stage, from the times of its layers.
 
     >>> stage_times([1, 1, 2, 2], 2)
     [2, 4]
     """
-    each = len(layer_times) // stages
+    need(stages=stages)
+    each, rest = divmod(len(layer_times), stages)
+    if rest or not each:
+        raise ValueError(f"stages = {stages}: the number of layers, {len(layer_times)}, must be a multiple of it")
     return [sum(layer_times[stage * each:(stage + 1) * each]) for stage in range(stages)]
 
 
+@shown
 def your_formulas(bubble: Callable, messages: Callable, factor: Callable, *runs: RealRun | NoRun) -> View:
     """A learner's three formulas beside the runs, the first of them without chunks; and for the lesson's command."""
     missing = next((run for run in runs if isinstance(run, NoRun)), None)
@@ -126,6 +134,7 @@ def your_formulas(bubble: Callable, messages: Callable, factor: Callable, *runs:
               ["messages", *(_said(answers[1].call(pp, RUN["m"], chunks)) for chunks in (1, wanted))],
               ["activations of rank 0, against 1F1B", "1", _said(answers[2].call(pp, wanted))]]
     return together(table(["", "your formula", "measured"], rows, f"p={p}, m={m}, v={v}, {title_of(megatrons)}"),
+                    *busy({title_of(run): run for run in (plain, megatrons)}),
                     table(["", "without chunks", f"with {wanted} chunks a rank"], lesson,
                           f"The lesson's command by your formulas: p={pp}, m={RUN['m']}"))
 

@@ -6,8 +6,9 @@ from course.answers import LocalAnswer
 from course.checks.outcome import as_number, show_value
 from course.figures import curves_figure
 from course.formulas import PPConfig, bubble_fraction, total_slots
+from course.lessons.one_line import given, need, shown
 from course.pipeline import Sizes
-from course.real_run import NoRun, RealRun, late
+from course.real_run import NoRun, RealRun, busy
 from course.simulation import Costs
 from course.view import View, paragraphs, table, together
 
@@ -15,17 +16,20 @@ FIXED, EACH, MESSAGE = 12, 8, 24  # milliseconds: an operation, and each of its 
 MILLISECOND = 0.001
 
 
+@given
 def emulated(samples: int) -> dict:
     """What run_for_real takes for micro-batches of this many samples: the times of the emulated devices and links.
 
     A forward or a backward lasts 12 ms and 8 ms a sample, a message occupies its link for 24 ms. The model has one layer a
     stage of four, and the one step that is measured.
     """
+    need(samples=samples)
     each = FIXED + EACH * samples
     return {"costs": Costs(forward=each, backward=each, message=MESSAGE), "slot_seconds": MILLISECOND, "steps": 1,
             "sizes": Sizes(micro_batch_size=samples, layers=4)}
 
 
+@shown
 def step_times(runs: Mapping[int, RealRun | NoRun]) -> View:
     """The curve over m: measured, simulated, and by the formula, which counts no messages. `runs`: m -> run."""
     missing = next((run for run in runs.values() if isinstance(run, NoRun)), None)
@@ -39,12 +43,12 @@ def step_times(runs: Mapping[int, RealRun | NoRun]) -> View:
     rows = [[m, run.sizes.micro_batch_size, PPConfig(run.run.schedule.stages, m, run.sizes.micro_batch_size).global_batch(),
              _operation(run), *(f"{value:.0f}" for value in times), f"{float(bubble_fraction(run.run.schedule.stages, m)):.1%}"]
             for (m, run), *times in zip(runs.items(), measured, simulated, formula, strict=True)]
-    view = together(figure, table(["micro-batches", "samples in one", "global batch", "F, ms", "step measured, ms", "simulated",
-                                   "by the formula", "bubble by the formula"], rows))
-    busy = [f"{run.run.overruns} with {m} micro-batches" for m, run in runs.items() if run.run.overruns]
-    return together(view, paragraphs(late(", ".join(busy)))) if busy else view
+    heads = ["micro-batches", "samples in one", "global batch", "F, ms", "step measured, ms", "simulated", "by the formula",
+             "bubble by the formula"]
+    return together(figure, table(heads, rows), *busy({f"m = {m}": run for m, run in runs.items()}))
 
 
+@given
 def shortest(runs: Mapping[int, RealRun | NoRun]):
     """The number of micro-batches with the shortest step measured; `...` where something was not run."""
     if any(isinstance(run, NoRun) for run in runs.values()):
@@ -52,6 +56,7 @@ def shortest(runs: Mapping[int, RealRun | NoRun]):
     return min(runs, key=lambda m: runs[m].run.step_time_measured)
 
 
+@shown
 def your_choice(best_micro_batch_size: Callable, runs: Mapping[int, RealRun | NoRun]) -> View:
     """The learner's function asked about the devices of these runs, beside the shortest step that was measured."""
     if shortest(runs) is ...:
@@ -62,10 +67,11 @@ def your_choice(best_micro_batch_size: Callable, runs: Mapping[int, RealRun | No
     chosen = as_number(reply := LocalAnswer(best_micro_batch_size).call(batch, stages, 1, times))
     if chosen not in by_size:
         return paragraphs(f"Your function returned {show_value(reply)}, which is none of the sizes that were run.")
-    taken, best = by_size[chosen].run, runs[shortest(runs)]
-    return table(["", "samples in one", "micro-batches", "step measured, ms"], [
-        [name, run.sizes.micro_batch_size, run.schedule.micro_batches, f"{run.step_time_measured * 1000:.0f}"]
-        for name, run in (("your function picks", taken), ("shortest of all that were run", best.run))])
+    taken, best = by_size[chosen], runs[shortest(runs)]
+    rows = [[name, run.run.sizes.micro_batch_size, run.run.schedule.micro_batches, f"{run.run.step_time_measured * 1000:.0f}"]
+            for name, run in (("your function picks", taken), ("shortest of all that were run", best))]
+    return together(table(["", "samples in one", "micro-batches", "step measured, ms"], rows),
+                    *busy({f"m = {m}": run for m, run in runs.items()}))
 
 
 def _operation(run):

@@ -13,6 +13,7 @@ from course.figures.words import number, share
 from course.schedules import SCHEDULES
 from course.simulation import Costs, simulate
 from course.timeline import Timeline
+from course.words import counted
 
 LIMITS = {"ranks": (1, 16), "micro_batches": (1, 64), "chunks": (1, 4), "backward": (0.5, 4.0)}
 STEP = Fraction(1, 2)  # of backward
@@ -40,11 +41,38 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class Scope:
+    """What an Explorer offers: the schedules to choose from, and whether the closed forms stand beside what is simulated."""
+
+    schedules: tuple[str, ...] = LESSONS
+    formulas: bool = True
+
+    @property
+    def chunked(self) -> bool:
+        """Whether any of them cuts a rank into chunks; where none does, a rank is a stage."""
+        return any(SCHEDULES[name].chunked for name in self.schedules)
+
+    @property
+    def place(self) -> str:
+        """What a row of the picture is."""
+        return "rank" if self.chunked else "stage"
+
+    def sliders(self) -> list[list]:
+        """Key, words, least and most of each slider; chunks only where they change something."""
+        words = {"ranks": f"{self.place}s p", "micro_batches": "micro-batches m", "chunks": "chunks a rank v",
+                 "backward": "backward : forward"}
+        return [[key, words[key], *LIMITS[key]] for key in LIMITS if key != "chunks" or self.chunked]
+
+
+EVERYTHING = Scope()
+
+
+@dataclass(frozen=True)
 class Exploration:
     """One setting worked out: the picture (None where the schedule refuses the sizes), rows of numbers, remarks, a summary."""
 
     figure: Figure | None
-    rows: tuple[tuple[str, str, str], ...]
+    rows: tuple[tuple[str, ...], ...]
     remarks: tuple[str, ...]
     summary: str
 
@@ -90,40 +118,60 @@ def read_names(schedule: str, names) -> tuple[str, ...]:
     return tuple(dict.fromkeys(listed if schedule in listed else (schedule, *listed)))
 
 
-def explored(setting: Setting) -> Exploration:
+def explored(setting: Setting, scope: Scope = EVERYTHING) -> Exploration:
     """Simulate and draw a setting. What the schedule refuses is said in a sentence, with the way out."""
     entry = SCHEDULES[setting.schedule]
-    chunks = setting.chunks if entry.chunked else 1
-    remarks = [f"{entry.title} has one stage a rank, so the slider of chunks does nothing here."] * (setting.chunks != chunks)
+    chunks = chunks_of(setting, setting.schedule)
+    idle = scope.chunked and setting.chunks != chunks
+    remarks = [f"{entry.title} has one stage a rank, so the slider of chunks does nothing here."] * idle
     try:
         schedule = entry.make(setting.ranks, setting.micro_batches, chunks)
     except ValueError as error:
         return Exploration(None, (), (*remarks, f"No {entry.title} of this size. {error}."), f"{entry.title}: {error}")
     whole = setting.backward.denominator == 1  # int is many times faster than Fraction
     timeline = simulate(schedule, Costs(forward=1, backward=int(setting.backward) if whole else setting.backward))
-    rows, said = numbers(timeline, setting, chunks), title(setting, chunks)
-    return Exploration(_figure(timeline, said, setting), rows, tuple(remarks),
-                       f"{said}: " + "; ".join(f"{name} {simulated}" for name, simulated, _ in rows))
+    rows, said = numbers(timeline, setting, chunks, scope), title(setting, chunks, scope)
+    return Exploration(_figure(timeline, said, setting, scope), rows, tuple(remarks),
+                       f"{said}: " + "; ".join(f"{name} {simulated}" for name, simulated, *_ in rows))
 
 
-def title(setting: Setting, chunks: int) -> str:
+def chunks_of(setting: Setting, name: str) -> int:
+    """The chunks of a rank in this schedule: where it has none, the slider does nothing."""
+    return setting.chunks if SCHEDULES[name].chunked else 1
+
+
+def title(setting: Setting, chunks: int, scope: Scope) -> str:
     """The setting in a line."""
-    parts = [_count(setting.ranks, "rank"), _count(setting.micro_batches, "micro-batch")]
+    parts = [counted(setting.ranks, scope.place), counted(setting.micro_batches, "micro-batch")]
     parts += [f"{chunks} chunks a rank"] * (chunks > 1)
     parts += [f"backward {float(setting.backward):g} slots"] * (setting.backward != 1)
     return f"{SCHEDULES[setting.schedule].title}, {', '.join(parts)}"
 
 
-def _count(many, what):
-    return f"{many} {what}{'' if many == 1 else 'es' if what.endswith('ch') else 's'}"
-
-
-def _figure(timeline, said, setting):
+def _figure(timeline, said, setting, scope):
     drawn = timeline_figure(timeline, said, summary=False, grid=setting.grid)
     if not setting.memory:
         return drawn
     held, place = _held(timeline)
-    return stack(drawn, memory_figure(timeline.held, timeline.makespan, f"{held} held", held, place=place))
+    full = most_held(setting, scope) * timeline.schedule.chunks
+    words = f"{held} held; full height is {number(full)}, the most in any schedule here"
+    return stack(drawn, memory_figure(timeline.held, timeline.makespan, words, held, place=place, full=full))
+
+
+def most_held(setting: Setting, scope: Scope) -> Fraction:
+    """The most that any rank holds at these sizes in any schedule offered, in micro-batches of a whole rank."""
+    found = []
+    for name in scope.schedules:
+        chunks = chunks_of(setting, name)
+        if name in CLOSED:
+            found += [Fraction(peak, chunks) for peak in _closed_peaks(replace(setting, schedule=name), chunks)]
+            continue
+        try:
+            schedule = SCHEDULES[name].make(setting.ranks, setting.micro_batches, chunks)
+        except ValueError:  # nothing to compare with
+            continue
+        found += [Fraction(peak, chunks) for peak in simulate(schedule).peak_activations]
+    return max(found)
 
 
 def _held(timeline):
@@ -132,29 +180,37 @@ def _held(timeline):
             "stage" if timeline.schedule.rank_is_stage else "rank")
 
 
-def numbers(timeline: Timeline, setting: Setting, chunks: int) -> tuple[tuple[str, str, str], ...]:
-    """Rows (what, simulated, closed form): the step, the bubble, the peaks."""
+def numbers(timeline: Timeline, setting: Setting, chunks: int, scope: Scope) -> tuple[tuple[str, ...], ...]:
+    """Rows (what, simulated, closed form) for the step, the bubble, the peaks; without closed forms (what, simulated)."""
     steps, peaks = f"{number(timeline.makespan)} slots", _list(timeline.peak_activations)
     if chunks > 1:
         steps += f", each a chunk's forward: as long as {number(Fraction(timeline.makespan) / chunks)} forwards of a whole rank"
         peaks += f" = {_short(Fraction(peak, chunks) for peak in timeline.peak_activations)} micro-batches of a whole rank"
     held, place = _held(timeline)
-    closed = closed_forms(setting, chunks) if setting.schedule in CLOSED else (NONE_KNOWN,) * 3
     names = "step", "bubble, idle over total", f"most {held} held, per {place}"
-    return tuple(zip(names, (steps, share(timeline.bubble_fraction), peaks), closed, strict=True))
+    columns = [(steps, share(timeline.bubble_fraction), peaks)]
+    if scope.formulas:
+        columns.append(closed_forms(setting, chunks) if setting.schedule in CLOSED else (NONE_KNOWN,) * 3)
+    return tuple(zip(names, *columns, strict=True))
+
+
+def _closed_peaks(setting, chunks):
+    p, m = setting.ranks, setting.micro_batches
+    if chunks > 1:
+        return [formulas.peak_chunks(p, m, chunks, rank) for rank in range(p)]
+    name = "gpipe" if setting.schedule == "gpipe" else "1f1b"  # with one chunk, interleaved is 1F1B
+    return [formulas.peak_in_flight(name, p, m, stage) for stage in range(p)]
 
 
 def closed_forms(setting: Setting, chunks: int) -> tuple[str, str, str]:
     """The formulas of step, bubble and peaks, each with its value, of a schedule in CLOSED."""
     p, m, vm = setting.ranks, setting.micro_batches, "v m" if chunks > 1 else "m"
+    form = "m" if setting.schedule == "gpipe" else "min(m, p - stage)"
     if chunks > 1:
-        form, peaks = "min(v m, 2(p - 1 - rank) + (v - 1) p + 1)", [formulas.peak_chunks(p, m, chunks, rank) for rank in range(p)]
-    else:
-        name = "gpipe" if setting.schedule == "gpipe" else "1f1b"  # with one chunk, interleaved is 1F1B
-        form = {"gpipe": "m", "1f1b": "min(m, p - stage)"}[name]
-        peaks = [formulas.peak_in_flight(name, p, m, stage) for stage in range(p)]
+        form = "min(v m, 2(p - 1 - rank) + (v - 1) p + 1)"
     return (f"({vm} + p - 1)(F + B) = {number(formulas.total_slots(p, m, 1, setting.backward, chunks))} slots",
-            f"(p - 1)/({vm} + p - 1) = {share(formulas.bubble_fraction(p, m, chunks))}", f"{form} = {_list(peaks)}")
+            f"(p - 1)/({vm} + p - 1) = {share(formulas.bubble_fraction(p, m, chunks))}",
+            f"{form} = {_list(_closed_peaks(setting, chunks))}")
 
 
 def _list(values):
@@ -170,17 +226,18 @@ def _short(values):
 def numbers_html(rows) -> str:
     """The rows as a table."""
     cell = "padding:.1em 1em .1em 0;text-align:left;vertical-align:top"
-    head = "".join(f"<th scope='col' style='{cell}'>{name}</th>" for name in ("", "simulated", "closed form"))
+    head = "".join(f"<th scope='col' style='{cell}'>{name}</th>"
+                   for name in ("", "simulated", "closed form")[:max(map(len, rows), default=3)])
     body = "".join(f"<tr><th scope='row' style='{cell}'>{escape(name)}</th>"
                    + "".join(f"<td style='{cell}'>{escape(value)}</td>" for value in values) + "</tr>"
                    for name, *values in rows)
     return f"<table style='border-collapse:collapse'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" * bool(rows)
 
 
-def still(setting: Setting) -> Still:
+def still(setting: Setting, scope: Scope = EVERYTHING) -> Still:
     """What stands where there is no kernel: the picture, its numbers, and a line that says so."""
-    found = explored(replace(setting, grid=True))
-    lines = [f"{name}: {simulated}; closed form: {closed}" for name, simulated, closed in found.rows]
+    found = explored(replace(setting, grid=True), scope)
+    lines = ["; closed form: ".join((f"{name}: {simulated}", *closed)) for name, simulated, *closed in found.rows]
     picture = found.figure._repr_html_() if found.figure else ""
     words = "".join(f"<p>{escape(line)}</p>" for line in (*found.remarks, NEEDS_KERNEL))
     text = "\n".join(([found.figure.text] if found.figure else []) + lines + [*found.remarks, NEEDS_KERNEL])

@@ -1,11 +1,5 @@
 // Sliders, and below them what the kernel answers. One setting is on its way at most; what is chosen meanwhile goes next.
 
-const SLIDERS = [
-  ["ranks", "ranks p", String],
-  ["micro_batches", "micro-batches m", String],
-  ["chunks", "chunks a rank v", String],
-  ["backward", "backward : forward", value => `${value} : 1`],
-];
 const PATIENCE = 3000, QUIET = 600;  // milliseconds: without an answer, without a new answer
 const NO_ANSWER = "No answer from the kernel yet. It may be busy with another cell; if it was restarted, run this cell again.";
 
@@ -28,8 +22,8 @@ function render({model, el}) {
 
   // ---- what is chosen
 
-  const sliders = SLIDERS.map(([key, words, written]) => {
-    const [min, max] = model.get("limits")[key];
+  const sliders = model.get("sliders").map(([key, words, min, max]) => {
+    const written = value => key === "backward" ? `${value} : 1` : String(value);
     const value = make("output", {"aria-hidden": "true"});
     const input = make("input", {type: "range", min, max, step: key === "backward" ? 0.5 : 1, "aria-label": words});
     input.addEventListener("input", () => {

@@ -15,9 +15,12 @@
 # %% locked="ex2-setup"
 from course import schedules
 from course.lessons.one_f_one_b import (
-    bytes_beside, fewer_stages, in_rounds, layers_in_flight, phases_of, practise_within_room, same_step, side_by_side,
-    what_room_buys, within_room)
-from course.notebook import check, draw_here, explore, hint, predict, reveal, run_for_real, show, statements, when_right
+    bytes_beside, fewer_stages, in_rounds, layers_in_flight, nothing_gained, phases_of,
+    practise_within_room, same_step, side_by_side, what_room_buys, who_holds_most,
+    why_it_shrinks, within_room)
+from course.notebook import (
+    check, draw_here, explore, hint, predict, reveal, run_for_real, show, statements,
+    when_right)
 
 # %%
 predict("first-without-room", ..., sure=...)
@@ -162,7 +165,8 @@ show(one_f_one_b, title="Your order", stages=4, micro_batches=8, summary=False)
 # %% [markdown]
 # ### Your order on real processes
 #
-# Four processes train by it. The drawing above is simulated; here you see beside it what the clocks of the processes say.
+# Four processes train by it. The drawing above is simulated; here you see beside it what the clocks of the processes say. (A run
+# takes a few seconds, on a busy machine a quarter of a minute.)
 
 # %%
 my_run = run_for_real(one_f_one_b, stages=4, micro_batches=8, without="bubble")
@@ -219,9 +223,12 @@ hint("ex2-phases")
 when_right("ex2-phases", lambda: phases_of(one_f_one_b, phase_lengths, 4, 8))
 
 # %% [markdown]
-# **"The warm-up is p-1 forwards on every stage"** is the tempting wrong idea: it holds for stage 0 only. The warm-up bridges the
-# way of the first micro-batch from a stage to the last one and back. The last stage has no way to bridge.
-#
+# **"The warm-up is p-1 forwards on every stage"** is the tempting wrong idea:
+
+# %%
+when_right("ex2-phases", why_it_shrinks)
+
+# %% [markdown]
 # ## How much is in flight?
 #
 # The most that a stage holds at any moment is what its memory must have room for, its **peak memory** (峰值显存). In 1F1B with
@@ -259,7 +266,7 @@ reveal("holds-most", after="ex2-in-flight")
 # Now in bytes. Each process counts, byte by byte, what its forwards have saved and its backwards have not yet freed. First GPipe:
 
 # %%
-gpipe_run = run_for_real(schedules.gpipe(4, 8), after="ex2-in-flight")
+gpipe_run = run_for_real(schedules.gpipe(4, 8), after="ex2-in-flight", steps=1)
 gpipe_run.memory()
 
 # %% [markdown]
@@ -276,8 +283,14 @@ when_right("ex2-in-flight", lambda: my_run.memory())
 when_right("ex2-in-flight", lambda: bytes_beside(peak_in_flight, gpipe_run, my_run))
 
 # %% [markdown]
-# **"All stages hold the same"** is wrong for 1F1B: the first stage holds the most, each stage after it one micro-batch less, the
-# last one a single one. In time the two runs are alike, and so are their bubbles:
+# **"All stages hold the same"** is the tempting wrong idea:
+
+# %%
+when_right("ex2-in-flight", who_holds_most)
+
+# %% [markdown]
+# And in time? Compare the two rows of slots, and the two of the bubble. Simulated, both runs are equally long. The measured rows
+# come close to that where the machine has no other work; where they do not, a line below the table says so.
 
 # %%
 when_right("ex2-in-flight", lambda: same_step(gpipe_run, my_run))
@@ -301,14 +314,16 @@ reveal("memory-with-twice-the-stages", after="ex2-in-flight")
 # The same small model as above, measured on 2 stages and on 4:
 
 # %%
-two_stages = run_for_real(schedules.one_f_one_b(2, 8), after="ex2-in-flight")
+two_stages = run_for_real(schedules.one_f_one_b(2, 8), after="ex2-in-flight", steps=1)
 when_right("ex2-in-flight", lambda: fewer_stages(two_stages, my_run))
 
 # %% [markdown]
-# **"More stages divide the activation memory by p"** is the tempting wrong idea. With twice the stages, each has half the layers,
-# but stage 0 has twice as many micro-batches in flight. Layers times micro-batches stays what it is: all layers' worth of
-# activations for one micro-batch, whatever p is. Only the later stages have less.
-#
+# **"More stages divide the activation memory by p"** is the tempting wrong idea:
+
+# %%
+when_right("ex2-in-flight", nothing_gained)
+
+# %% [markdown]
 # ## What the room is good for
 #
 # 1F1B's step is no shorter. But its memory does not grow with m, so m may grow, and with m the bubble's share falls:
@@ -399,11 +414,23 @@ hint("ex2-explain")
 # %% [markdown]
 # ## Try other sizes
 #
-# The sliders change the sizes; Tab and the arrow keys move them too. Give GPipe and 1F1B more micro-batches than stages, then
-# fewer, and compare the bubble and the peaks. Tick the memory, and find the stage on which it is the same for both.
+# With 4 stages and 8 micro-batches GPipe's stage 0 holds more than 1F1B's. With fewer micro-batches there comes a number m from
+# which on both hold the same there, at m and at every number below it. Which is the largest such m?
 
 # %%
-when_right("ex2-in-flight", lambda: explore("1f1b", ranks=4, micro_batches=8, schedules=("gpipe", "1f1b")))
+predict("equal-peaks", ..., sure=...)
+
+# %% [markdown]
+# The sliders change the sizes; Tab and the arrow keys move them too. Start at 4 stages and 8 micro-batches, tick "memory under
+# it" (both schedules are drawn on one scale), and switch between GPipe and 1F1B as you lower m. Then ask the same of stage 3, the
+# last one: at which m do both hold the same there? And is there an m at which one step is shorter than the other?
+
+# %%
+when_right("ex2-in-flight", lambda: explore(
+    "1f1b", ranks=4, micro_batches=8, schedules=("gpipe", "1f1b"), formulas=False))
+
+# %%
+reveal("equal-peaks", after="ex2-in-flight")
 
 # %% [markdown]
 # ## What to take along

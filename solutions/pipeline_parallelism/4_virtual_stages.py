@@ -8,7 +8,8 @@
 #
 # First the ground to start from: **1F1B** on 4 GPUs with 8 **micro-batches** (微批次). The model has 8 layers, so a **stage**
 # (阶段) has two of them. A slot of the drawing is the **forward** (前向) of *one* layer, so an operation of a stage takes two
-# slots.
+# slots. The number in a box is the micro-batch, with F or B before it where there is room; its row is the GPU, blue is a
+# forward, orange with a hatch a backward.
 
 # %% locked="ex4-setup"
 from course import Costs, schedules
@@ -66,9 +67,9 @@ practise_layers({
 # ### Exercise: the layers of a chunk (3 points)
 #
 # Write `layers_of(num_layers, p, v, rank, chunk)`: the list of the layers that chunk `chunk` of rank `rank` holds. All layers
-# are shared out equally, and `num_layers` is a multiple of `p * v`. Ranks, chunks and layers are counted from 0 (Megatron
-# counts layers from 1; if you do so everywhere, that is right too). On 8 layers, `layers_of(8, 2, 2, 0, 1)` is the list `[4,
-# 5]`.
+# are shared out equally, and `num_layers` is a multiple of `p * v`. `rank` and `chunk` are always counted from 0: `rank=0,
+# chunk=1` is the second chunk of the first rank. On 8 layers, `layers_of(8, 2, 2, 0, 1)` is the list `[4, 5]`. (The layers in
+# your lists may also be counted from 1, as Megatron counts them, if all of them are.)
 
 # %% answer="ex4-layers"
 def layers_of(num_layers, p, v, rank, chunk):
@@ -226,8 +227,9 @@ reveal("slots-with-chunks")
 # %% [markdown]
 # ### Worked example: 2 ranks, 2 chunks
 #
-# Look at the lower picture. A token such as `2F0` says stage, kind and micro-batch, as PyTorch prints it; stages 0 and 2 are
-# chunk 0 and 1 of rank 0. The thin line on a box marks chunk 1.
+# Look at the lower picture. A box still has the number of its micro-batch and lies in the row of its rank. Its chunk is in its
+# look: chunk 1 is paler, with a thin line along the upper edge. In text a box is a token such as `2F0`: stage, kind and
+# micro-batch, as PyTorch prints it. Stages 0 and 2 are chunk 0 and 1 of rank 0.
 #
 # 1. Rank 0 does not send micro-batch 0 alone through everything: it would stand idle while rank 1 has it. It runs `0F0 0F1`, p
 #    = 2 micro-batches through chunk 0. When `0F1` is done, micro-batch 0 is just back from rank 1, and `2F0 2F1` follow. Then
@@ -239,6 +241,10 @@ reveal("slots-with-chunks")
 #    state**, 稳态), then the backwards that are left (**cooldown**, 冷却).
 # 4. The warm-up must be longer than 1F1B's. On rank 1, `3B0` needs `3F0`, and before that a whole group goes through chunk 0:
 #    its warm-up is `1F0 1F1`. Rank 0 needs more, because a gradient takes longer to reach it. Here it has 4 warm-up forwards.
+#
+# One example does not show how the warm-up grows, so here is a second one. With 3 ranks, 3 chunks and 6 micro-batches, Megatron
+# takes warm-ups of 10, 8 and 6 forwards. Begin with the last rank, which waits for nobody behind it: what are its 2 forwards
+# above, and its 6 here? Then go up, rank by rank: each has one rank more behind it. What does that add?
 #
 # ### Half of one: 3 ranks, 2 chunks, 3 micro-batches
 #
@@ -257,8 +263,8 @@ practise_orders("""
 # Write `interleaved_1f1b(p, m, v, rank)`: the list of what `rank` runs, in its order. Tokens are `"<stage>F<micro-batch>"` and
 # `"<stage>B<micro-batch>"`, and chunk `c` of the rank is stage `c * p + rank`.
 #
-# m is a multiple of p: Megatron asks for that. (PyTorch is looser: it takes larger groups where m is none.) With `v=1` it is
-# plain 1F1B, and `p=1` is a size too.
+# m is a multiple of p: Megatron asks for that. (PyTorch also takes an m that can be cut into equal groups of a little more than
+# p.) With `v=1` it is plain 1F1B, and `p=1` is a size too. Ranks, chunks, stages and micro-batches are counted from 0.
 #
 # Any order is right that has every operation once, comes to its end, is as short as it can be (with backwards of one slot and
 # of two), and on no rank holds more chunks' **activations** (激活值) than Megatron's order does.
@@ -429,8 +435,8 @@ slow_plain = run_for_real(schedules.one_f_one_b(4, 8), forward=slow_stage, backw
 slow_plain
 
 # %% [markdown]
-# 72 slots in place of 44: everyone waits for rank 2. With 2 chunks a rank, layers 4 and 5 are stages 4 and 5. On which ranks
-# are they, and how many slots does the step take, where it took 38 with equal layers?
+# 72 slots in place of 44: everyone waits for rank 2. With 2 chunks a rank, layers 4 and 5 are stages 4 and 5; find their ranks
+# first. Then commit to one number: how many slots does the step take, where it took 38 with equal layers?
 
 # %%
 predict("heavy-with-chunks", ..., sure=...)
@@ -491,9 +497,14 @@ hint("ex4-explain")
 #
 # Move the sliders: chunks, ranks, micro-batches, the length of a backward. How many chunks does it take to halve the bubble,
 # and what does rank 0 hold then? Compare with 1F1B in the list of schedules.
+#
+# Mind the unit. A slot is the forward of one *chunk*, so with more chunks there are more slots, and each is shorter. To compare
+# steps of different v, take the length in forwards of a whole rank, slots / v: the line of the step says it where v is above 1.
+# Without chunks a slot is the forward of a whole rank. The same goes for what is held, in chunks or in micro-batches of a whole
+# rank. And with one rank it draws an order for 2 chunks as well, though Megatron would refuse that run.
 
 # %%
-when_right("ex4-cost", lambda: explore("interleaved_1f1b", ranks=4, micro_batches=8, chunks=2))
+when_right("ex4-order", lambda: when_right("ex4-cost", lambda: explore("interleaved_1f1b", ranks=4, micro_batches=8, chunks=2)))
 
 # %% [markdown]
 # ## What to take along
