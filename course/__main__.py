@@ -1,9 +1,10 @@
-"""The command line: `python -m course show gpipe --ranks 4 --micro-batches 8` draws, `run` trains for real."""
+"""The command line: `python -m course show gpipe --ranks 4 --micro-batches 8` draws, `run` trains, `table` runs a plan."""
 
 import json
 import os
 import sys
 from fractions import Fraction
+from pathlib import Path
 
 from course.options import (
     FAILED,
@@ -18,6 +19,7 @@ from course.options import (
     schedule_of,
     whole,
 )
+from course.plan_file import plan_from_toml, plan_to_toml
 from course.simulation import simulate
 from course.timeline import Timeline
 
@@ -29,6 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Do what the arguments say; returns the exit code."""
     options = _parser().parse_args(arguments)
     try:
+        if options.command == "table":
+            return _table(options)
         schedule, costs = schedule_of(options, options.ranks), costs_of(options)
         return _show(schedule, costs, options) if options.command == "show" else _run(schedule, costs, options)
     except ValueError as error:
@@ -75,7 +79,7 @@ def _run(schedule, costs, options):
 
     try:
         result = run(schedule, costs=costs, clock=clock_of(options, CLOCK), engine=options.engine, steps=options.steps,
-                     seed=options.seed, slot_seconds=options.slot_seconds)
+                     seed=options.seed, slot_seconds=options.slot_seconds, dp=options.dp)
     except PipelineError as error:
         return _complain(error.message, FAILED)
     finally:
@@ -84,9 +88,53 @@ def _run(schedule, costs, options):
     return 0
 
 
+def _table(options):
+    if options.template:
+        print(plan_to_toml(), end="")
+        return 0
+    from course.lessons.experiment_table import blank_record, markdown, show_table  # figures: not needed to draw
+
+    if options.blank:
+        print(blank_record())
+        return 0
+    rows = _rows(options)
+    from course import experiments
+    from course.pipeline import close
+
+    target = Path(options.csv or f"{Path(options.plan).stem}_table.csv")
+    if target.suffix != ".csv":
+        raise ValueError(f"--csv {options.csv}: a name that ends in .csv is needed; the .json of the same name stands beside it")
+    records = experiments.open_records(target.with_suffix(".json"), options.clock)
+    try:
+        with experiments.progress_bar(sys.stderr) as bar:
+            filled = experiments.fill(rows, records, bar, options.again)
+    except KeyboardInterrupt:
+        return _complain(f"interrupted: {experiments.stopped(rows, records)} The same command goes on with the others.",
+                         INTERRUPTED)
+    finally:
+        close()
+    print((markdown if options.markdown else show_table)(filled.rows, records.about))
+    print(*filled.said, sep="\n", file=sys.stderr)
+    return FAILED if filled.failed or records.trouble else 0
+
+
+def _rows(options):
+    """The rows of the plan; ValueError in one line where there are none, or one of them breaks a rule."""
+    if not options.plan:
+        raise ValueError("table needs a plan: `python -m course table --template > plan.toml` writes one")
+    try:
+        plan = plan_from_toml(Path(options.plan).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{options.plan} cannot be read: {error}") from None
+    if plan.problems:
+        more = f" (and {len(plan.problems) - 3} more)" if len(plan.problems) > 3 else ""
+        raise ValueError(f"{options.plan}: {' '.join(map(str, plan.problems[:3]))}{more}")
+    return plan.rows
+
+
 def _parser():
     parser = Parser(prog="python -m course", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="show|run")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="show|run|table")
     show = commands.add_parser("show", help="draw a schedule with its bubble and its peaks")
     train = commands.add_parser("run", help="train by a schedule on real processes, measured beside predicted")
     for command in (show, train):
@@ -95,6 +143,16 @@ def _parser():
                              help=f"ranks, a process each (with one chunk a rank is a stage); {RANKS}")
     show.add_argument("--csv", action="store_true", help="print the order as PyTorch's CSV and nothing else")
     add_run(train, CLOCK)
+    experiment = commands.add_parser("table", help="run the rows of a plan on real processes, one table of all")
+    experiment.add_argument("plan", nargs="?", help="a TOML file such as --template prints")
+    experiment.add_argument("--csv", metavar="OUT", help="the table as CSV; beside it, as .json, its finished rows with machine, "
+                            "versions and pacing; PLAN_table.csv")
+    experiment.add_argument("--template", action="store_true", help="print a plan to change, and run nothing")
+    experiment.add_argument("--blank", action="store_true", help="print the blank record for paper, and run nothing")
+    experiment.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    experiment.add_argument("--again", action="store_true", help="run all rows anew, the finished ones too")
+    experiment.add_argument("--clock", choices=("paced", "virtual"), default=CLOCK, metavar="CLOCK",
+                            help=f"paced, or virtual: the plan's times, without waiting; {CLOCK}")
     return parser
 
 

@@ -108,7 +108,9 @@ def _encode(value, counter, depth):
         return {field.name: _encode(getattr(value, field.name), counter, depth + 1)
                 for field in dataclasses.fields(value)}
     if type(value).__module__.partition(".")[0] == "pandas" and hasattr(value, "to_dict"):
-        return _encode(value.to_dict("records") if hasattr(value, "columns") else value.tolist(), counter, depth + 1)
+        if not hasattr(value, "columns"):
+            return _encode(value.tolist(), counter, depth + 1)
+        return [_encode_line(number, line, counter, depth + 1) for number, line in enumerate(value.to_dict("records"), 1)]
     if isinstance(value, Iterator):
         value = list(itertools.islice(value, MAX_ITEMS))
         if len(value) == MAX_ITEMS:
@@ -121,6 +123,18 @@ def _encode(value, counter, depth):
             plain = plain[0]
         return _encode(plain, counter, depth + 1)
     raise Refused(f"{_a(value)} is not an answer: give numbers, text, lists or dicts")
+
+
+def _encode_line(number, line, counter, depth):
+    """A line of a data frame; what is refused in it is named by its place."""
+    next(counter)
+    cells = {}
+    for key, cell in line.items():
+        try:
+            cells[_key(key, counter, depth)] = _encode(cell, counter, depth + 1)
+        except Refused as error:
+            raise Refused(f"row {number}, column {str(key)[:40]}: {error}") from None
+    return cells
 
 
 def _a(value):

@@ -8,6 +8,9 @@ from course.checks import (
     bubble_fraction,
     bubble_uses,
     chunk_costs,
+    experiment_conclusions,
+    experiment_plan,
+    experiment_table,
     gpipe_diagram,
     in_flight,
     interleaved_order,
@@ -64,7 +67,7 @@ class Verdict:
 
 
 _GPIPE, _1F1B, _BUBBLE, _VIRTUAL = "1_gpipe_diagram", "2_1f1b_phases", "3_bubble_fraction", "4_virtual_stages"
-_LAYOUT = "5_tp_pp_dp_design"
+_LAYOUT, _EXPERIMENT = "5_tp_pp_dp_design", "6_experiment_table"
 
 EXERCISES: dict[str, Exercise] = {exercise.grade_id: exercise for exercise in (
     Exercise("ex1-diagram", _GPIPE, "The GPipe diagram", ("gpipe_diagram",), 10, (
@@ -232,6 +235,28 @@ EXERCISES: dict[str, Exercise] = {exercise.grade_id: exercise for exercise in (
         "Four points, a few sentences each: what is sent how often; who waits for it; your numbers; and two changes of a "
         "card that would turn its verdict.",
     )),
+    Exercise("ex6-plan", _EXPERIMENT, "The plan", ("configurations",), 6, (
+        "Begin with one row that you know, and change one thing at a time: what differs between two rows is what the table tells "
+        "about.",
+        "With 32 samples in all, twice the micro-batches are half as large, and two replicas have half as many each. Interleaved "
+        "rows need chunks of 2 or more, and micro_batches a multiple of pp.",
+        "For instance: 1F1B with pp 2, 4 and 8; GPipe beside one of them; one of them again with other micro-batches; "
+        "interleaved_1f1b with 2 chunks; dp = 2; and one row with slow_stage = 2 at its end.",
+    ), experiment_plan.check_plan),
+    Exercise("ex6-table", _EXPERIMENT, "The table", ("table", "configurations"), 6, (
+        "The function of the worked example takes your configurations as well, and returns the table.",
+        "If you have changed configurations since, run them again: finished rows are kept, only the new ones are run. A row that "
+        "failed is tried again.",
+        "Call `run_experiment` with `configurations`, keep what it returns as `table`, and change nothing in it. If no row parts "
+        "from the formula, give one of the configurations slow_stage = 2.",
+    ), experiment_table.check_table),
+    Exercise("ex6-conclusions", _EXPERIMENT, "Conclusions", ("conclusions", "table"), 8, (
+        "Each conclusion is a look at one or two columns. You may read them off, or let pandas do it.",
+        "For d multiply three columns. For e compare the two bubbles row by row; what is peculiar to that row answers f.",
+        "`table.step_time_measured.idxmin()` is the number of the row with the least. For g compare the rows of a and c; for h "
+        "and j leave no row out that the statement is about; for i one pair of rows that contradicts is enough.",
+    ), experiment_conclusions.check_conclusions,
+             {key: statement.text for key, statement in experiment_conclusions.CONCLUSIONS.items()}),
 )}
 
 

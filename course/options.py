@@ -42,6 +42,8 @@ def add_run(parser: argparse.ArgumentParser, clock: str):
                              f"virtual: the plan, without waiting; {clock}")
     parser.add_argument("--engine", default="ours", metavar="ENGINE",
                         help="ours, or torch: the same by torch.distributed.pipelining, with the real clock; ours")
+    parser.add_argument("--dp", type=whole, default=1, metavar="D",
+                        help="replicas of the pipeline, whose gradients are summed; 1")
     parser.add_argument("--slot-seconds", type=float, metavar="S", help="length of a slot; as short as this machine can keep")
     parser.add_argument("--steps", type=whole, default=4, metavar="N", help="training steps, the last is measured; 4")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of parameters and data; 0")

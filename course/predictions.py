@@ -171,4 +171,10 @@ PREDICTIONS = {
     "first-tool-b": Prediction("The largest axis in the fastest layout of card b", AXES, actual=_largest_axis("b")),
     "tp-across-c": Prediction("The step of tp8 over both nodes, against the fastest", ("half", "same", "double"),
                               actual="double"),
+    "breaks-the-batch": Prediction("The configuration with another global batch", ("first", "second", "third", "fourth"),
+                                   actual="fourth"),
+    "shorter-of-two": Prediction("Micro-batches of the shorter of the two steps", least=1),
+    "memory-of-many": Prediction("1F1B's activations with 32 micro-batches of 1 sample, against 8 of 4",
+                                 ("more", "less", "same"), actual="less"),
+    "fastest-row": Prediction("The row with the shortest step"),
 }

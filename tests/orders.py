@@ -39,3 +39,17 @@ def megatron_with_interleaving(ranks, micro_batches, chunks):
             order += [forwards[virtual], backwards[virtual - warm_up]]
         result.append(tuple(order + backwards[total - warm_up:]))
     return tuple(result)
+
+
+def pytorch_looped_bfs(ranks, micro_batches, chunks):
+    """PyTorch's ScheduleLoopedBFS._calculate_single_rank_operations, as a loop, without its empty cells."""
+    result = []
+    for rank in range(ranks):
+        stages = range(rank, ranks * chunks, ranks)
+        order = []
+        for stage in stages:
+            order += [Operation(stage, "F", micro_batch) for micro_batch in range(micro_batches)]
+        for stage in reversed(stages):
+            order += [Operation(stage, "B", micro_batch) for micro_batch in reversed(range(micro_batches))]
+        result.append(tuple(order))
+    return tuple(result)

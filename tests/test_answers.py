@@ -200,14 +200,6 @@ def test_a_call_that_fails_is_raised_and_the_process_goes_on(function, kind):
     assert LocalAnswer(function, seconds=0.3 if kind == "TimeLimit" else 60).call().type == kind
 
 
-def test_a_call_that_is_stopped_while_it_imports_says_so(tmp_path, monkeypatch):
-    (tmp_path / "slow_to_import.py").write_text("import time\ntime.sleep(60)\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    found = LocalAnswer(lambda: __import__("slow_to_import"), seconds=0.3).call()
-    assert found.type == "TimeLimit" and "while it imported a package; import it in a cell above" in found.text
-    assert "import" not in LocalAnswer(endless, seconds=0.3).call().text
-
-
 def test_an_iterator_without_an_end_is_a_loop_without_one():
     for answer in (LocalAnswer(itertools.count), LocalAnswer(lambda: (item for item in itertools.repeat(["F0"])))):
         assert answer.call() == Raised("TimeLimit", "it went on for more than 100000 items and was stopped")
@@ -241,6 +233,14 @@ def test_an_error_says_the_line_of_its_cell_in_both_ways():
             assert of("cached").call(1) == Raised("ValueError", "in line 10 of its cell")
             assert "in line" not in of("f").call().text
     assert input is __builtins__["input"] if isinstance(__builtins__, dict) else input is __builtins__.input
+
+
+def test_a_call_that_is_stopped_while_it_imports_says_so(tmp_path, monkeypatch):
+    (tmp_path / "slow_to_import.py").write_text("import time\ntime.sleep(60)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = LocalAnswer(lambda: __import__("slow_to_import"), seconds=0.3).call()
+    assert found.type == "TimeLimit" and "while it imported a package; import it in a cell above" in found.text
+    assert "import" not in LocalAnswer(endless, seconds=0.3).call().text
 
 
 def test_calls_keep_print_warnings_and_arguments_apart(capsys, recwarn):

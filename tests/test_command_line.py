@@ -1,15 +1,20 @@
 """`python -m course`: what it prints, and one line for what it cannot do."""
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from course.__main__ import main
 from course.pipeline import PipelineError
+from course.plan import DEFAULT
+from course.plan_file import plan_from_toml
 from course.schedules import SCHEDULES, interleaved_1f1b
 
 ROOT = Path(__file__).parents[1]
@@ -143,3 +148,100 @@ def test_an_interrupted_run_says_so(monkeypatch, capsys):
     monkeypatch.setattr("course.pipeline.run", interrupt)
     assert main(["run", "gpipe"]) == 130
     assert capsys.readouterr().err == "python -m course: interrupted; no process is left\n"
+
+
+PLAN = """
+layers = 4
+[[row]]
+schedule = "1f1b"
+pp = 2
+micro_batches = 4
+micro_batch_size = 1
+[[row]]
+schedule = "gpipe"
+pp = 2
+micro_batches = 2
+micro_batch_size = 2
+slow_stage = 2
+"""
+
+
+def test_table_prints_a_plan_that_it_can_read(capsys):
+    assert main(["table", "--template"]) == 0
+    text = capsys.readouterr().out
+    assert tuple(plan_from_toml(text).rows.values()) == DEFAULT and text.startswith("# A plan")
+    assert main(["table", "--blank"]) == 0 and "Experiment record" in capsys.readouterr().out
+
+
+def test_table_runs_a_plan_and_goes_on_where_it_stopped(tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN)
+    done = course("table", "plan.toml", "--clock", "virtual", folder=tmp_path)
+    assert done.returncode == 0 and "2/2" in done.stderr and "2 of 2 rows are in the table" in done.stderr
+    assert [line.split()[1] for line in done.stdout.splitlines()[1:3]] == ["1f1b", "gpipe"] and "Clock: virtual" in done.stdout
+    assert (tmp_path / "plan_table.csv").read_text().count("\n") == 3
+    again = course("table", "plan.toml", "--clock", "virtual", "--markdown", folder=tmp_path)
+    assert "2 of 2 rows were finished before" in again.stderr and again.stdout.startswith("| row | schedule |")
+    other = course("table", "plan.toml", "--clock", "virtual", "--csv", "mine.csv", folder=tmp_path)
+    assert other.returncode == 0 and (tmp_path / "mine.csv").exists() and (tmp_path / "mine.json").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a Ctrl-C for one process is POSIX's")
+def test_an_interrupted_table_keeps_its_rows_and_goes_on(tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN)
+    arguments = [sys.executable, "-m", "course", "table", "plan.toml"]
+    begun = subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             env=os.environ | {"PYTHONPATH": str(ROOT)})
+    deadline = time.monotonic() + 120
+    while begun.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(OSError, ValueError):
+            if json.loads((tmp_path / "plan_table.json").read_text())["rows"]:
+                break
+        time.sleep(0.02)
+    begun.send_signal(signal.SIGINT)
+    output, errors = begun.communicate(timeout=60)
+    assert (begun.returncode, output) == (130, "")
+    assert "python -m course: interrupted: 1 of 2 rows are finished and kept in plan_table.json. The same command" in errors
+    done = course("table", "plan.toml", folder=tmp_path)
+    assert done.returncode == 0 and "1 of 2 rows were finished before" in done.stderr
+    assert "2 of 2 rows are in the table" in done.stderr
+
+
+@pytest.mark.parametrize(("text", "arguments", "words"), [
+    (None, [], ["table needs a plan", "--template"]),
+    (None, ["nowhere.toml"], ["nowhere.toml cannot be read"]),
+    ("[[row]", ["plan.toml"], ["plan.toml: The plan: it is no TOML"]),
+    (PLAN.replace("pp = 2", "pp = 3", 1), ["plan.toml"], ["Row 1: ", "4 layers cannot be shared out", "The nearest row"]),
+    (PLAN.replace("size = 2", "size = 4"), ["plan.toml"], ["Row 2: ", "8 samples", "global batch is 4"]),
+    (PLAN, ["plan.toml", "--csv", "out.txt"], ["--csv out.txt", ".csv"]),
+    (PLAN, ["plan.toml", "--clock", "sundial"], ["'sundial'"]),
+])
+def test_a_table_that_cannot_be_run_is_answered_in_one_line(text, arguments, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    if text:
+        (tmp_path / "plan.toml").write_text(text)
+    try:
+        code = main(["table", *arguments])
+    except SystemExit as ended:
+        code = ended.code
+    output, errors = capsys.readouterr()
+    assert (code, output, len(errors.splitlines())) == (2, "", 1)
+    assert all(word in errors for word in words), errors
+    assert not list(tmp_path.glob("*.csv"))
+
+
+def test_a_table_whose_row_fails_or_that_cannot_be_saved_has_another_exit_code(tmp_path, monkeypatch, capsys):
+    from course import experiments
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plan.toml").write_text(PLAN)
+    assert main(["table", "plan.toml", "--clock", "virtual", "--csv", "nowhere/mine.csv"]) == 1
+    output, errors = capsys.readouterr()
+    assert "1f1b" in output and "could not be written" in errors
+
+    def fail(*arguments, **options):
+        raise PipelineError("rank 1 failed at 1F0: cause", 1, "1F0", "cause")
+
+    monkeypatch.setattr(experiments, "run", fail)
+    assert main(["table", "plan.toml", "--clock", "virtual"]) == 1
+    output, errors = capsys.readouterr()
+    assert "Row 2 (gpipe, pp 2, m 2, b 2, slow stage) failed: rank 1 failed" in errors and "no rows" in output

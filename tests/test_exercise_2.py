@@ -82,6 +82,11 @@ def test_what_is_there_twice_is_said_with_its_stage():
     assert said_of(twice, "repeated") == "p=4, m=8: B7 is there more than once, again on stage 0. Each operation runs once."
 
 
+def test_lengths_that_fit_in_one_way_to_count_are_not_called_wrong():
+    said = said_of("def phase_lengths(p, m, stage):\n    return 3, 5, 3", "phases-wrong")
+    assert said.startswith("`phase_lengths(4, 8, 2)` returned 3, 5, 3: the sums are right, the warm-up is not.")
+
+
 def test_a_list_kept_between_calls_is_named():
     said = said_of("kept = []\ndef one_f_one_b(p, m, stage):\n    kept.extend([f'F{i}' for i in range(m)])\n    return kept",
                    "changed")

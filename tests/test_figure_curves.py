@@ -47,7 +47,8 @@ def test_it_is_one_well_formed_element_that_disturbs_no_page(figure):
 
 
 def test_curves_are_told_apart_by_marker_and_dashes_as_well_as_colour(figure):
-    assert len({pen.marker for pen in PENS}) == len({str(pen.dashes) for pen in PENS}) == len({pen.colour for pen in PENS}) == 4
+    assert len({pen.marker for pen in PENS}) == len({(pen.colour, str(pen.dashes)) for pen in PENS}) == len(PENS) == 8
+    assert len({pen.colour for pen in PENS[:4]}) == len({str(pen.dashes) for pen in PENS[:4]}) == 4
     root = ElementTree.fromstring(figure.svg)
     lines = [path for path in root.iter("path") if path.get("fill") == "none" and path.get("stroke") in
              {pen.colour.lower() for pen in PENS[:3]} and path.get("d").count("L") > 1]

@@ -1,3 +1,4 @@
+import itertools
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -7,7 +8,7 @@ import pytest
 from course import Costs, Operation, Schedule, schedules, simulate, violations
 from course.recognition import recognize
 from course.schedules import SCHEDULES
-from tests.orders import megatron_with_interleaving, megatron_without_interleaving
+from tests.orders import megatron_with_interleaving, megatron_without_interleaving, pytorch_looped_bfs
 
 REFERENCE = json.loads((Path(__file__).parent / "reference" / "schedules.json").read_text())
 SIZES = [(p, m) for p in (1, 2, 3, 4, 8) for m in (1, 2, 3, 4, 8, 16)]
@@ -34,6 +35,13 @@ def test_1f1b_is_megatrons_order(p, m):
 @pytest.mark.parametrize(("p", "m"), [(p, m) for p, m in SIZES if m % p == 0])
 def test_interleaved_is_megatrons_order(p, m, v):
     assert schedules.interleaved_1f1b(ranks=p, micro_batches=m, chunks=v).ranks == megatron_with_interleaving(p, m, v)
+
+
+@pytest.mark.parametrize("v", [1, 2, 3])
+@pytest.mark.parametrize(("p", "m"), SIZES)
+def test_looped_bfs_is_pytorchs_order(p, m, v):
+    assert schedules.looped_bfs(ranks=p, micro_batches=m, chunks=v).ranks == pytorch_looped_bfs(p, m, v)
+    assert simulate(schedules.looped_bfs(p, m, v)).peak_activations == (m * v,) * p
 
 
 @pytest.mark.parametrize(("p", "m"), [(p, m) for p, m in SIZES if m % p == 0])
@@ -82,9 +90,23 @@ def test_recognition_survives_other_micro_batch_numbers(p, m, v):
     assert recognize(other) == recognize(known) == ("interleaved_1f1b" if v > 1 else "1f1b")
 
 
+def orders_of_gpipe(stages, backwards):
+    kinds = [("F", i) for i in range(3)] + [("B", i) for i in backwards]
+    return Schedule.of([[Operation(stage, *kind) for kind in kinds] for stage in range(stages)])
+
+
+@pytest.mark.parametrize("backwards", [*itertools.permutations(range(3))])
+def test_gpipe_is_recognized_whatever_the_order_of_its_backwards(backwards):
+    schedule = orders_of_gpipe(3, backwards)
+    assert violations(schedule) == [] and recognize(schedule) == "gpipe"
+
+
 def test_an_order_of_nobody_is_not_recognized():
-    lifo = Schedule.of([[Operation(s, "F", i) for i in range(3)] + [Operation(s, "B", i) for i in (2, 1, 0)] for s in range(3)])
-    assert violations(lifo) == [] and recognize(lifo) is None
+    mixed = Schedule.from_csv("0F0,0F1,0B0,0B1,0F2,0B2\n1F0,1F1,1B0,1B1,1F2,1B2\n2F0,2F1,2B0,2B1,2F2,2B2")
+    assert violations(mixed) == [] and recognize(mixed) is None
+    split = Schedule.from_csv("0F0,0F1,0I0,0I1,0W0,0W1")
+    assert violations(split) == [] and recognize(split) is None
+    assert recognize(Schedule((), (), 0)) is None
 
 
 @pytest.mark.parametrize(("make", "words"), [

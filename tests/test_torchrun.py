@@ -42,7 +42,7 @@ from course.pipeline.__main__ import main
 from course.pipeline.messages import dist
 
 # as with NCCL: a group for each channel, and no tags
-training.link_for = lambda schedule, device: link.open_channels(schedule, link.CPU)
+training.link_for = lambda schedule, device, replicas: link.open_channels(schedule, link.CPU, replicas)
 for name in ("isend", "irecv"):
     untagged = lambda buffer, peer, group, tag, call=getattr(dist, name): call(buffer, peer, group)
     setattr(dist, name, untagged)
@@ -106,6 +106,16 @@ def test_four_processes_with_channels_instead_of_tags(tmp_path, under_torchrun):
     program = under_torchrun("--nproc-per-node", 4, "channels.py", "interleaved-1f1b", "--micro-batches", 4, "--steps", 2,
                              "--seed", 3, "--json")
     agrees(record_of(program), interleaved_1f1b(4, 4, 2), steps=2, seed=3)
+
+
+@pytest.mark.parametrize("program", ["channels.py", "-m course.pipeline"])
+def test_two_replicas_of_two_processes(program, tmp_path, under_torchrun):
+    (tmp_path / "channels.py").write_text(CHANNELS)
+    program = under_torchrun("--nproc-per-node", 4, *program.split(), "gpipe", "--dp", 2,
+                             "--micro-batches", 3, "--steps", 2, "--json")
+    record = record_of(program)
+    assert (record["dp"], record["processes"]) == (2, 4)
+    agrees(record, gpipe(2, 3), steps=2, dp=2)
 
 
 def test_two_nodes_of_two_processes_align_their_clocks(under_torchrun):

@@ -101,7 +101,9 @@ def _is_triple(value):
 
 
 def _messages(replies, lengths, pair):
-    wrong = next((point for point, found in lengths.items() if not fits(found, *point, pair)), None)
+    unlike = [point for point, found in lengths.items() if not fits(found, *point, pair)]
+    wrong = next((point for point in unlike if not any(fits(lengths[point], *point, way) for way in WAYS)), None) or (
+        unlike[0] if unlike else None)
     if wrong is None and len(replies) == len(POINTS):
         way = "a forward" if pair == "FB" else "a backward"
         return [Message("phases-right", f"Right at every size, with pairs that begin with {way}; the other way to count them "

@@ -24,12 +24,15 @@ class Pen(NamedTuple):
 
 
 PENS = (Pen("#2F83BF", "o", 6, False, "-"), Pen("#D55E00", "s", 11, True, (0, (5, 3))),
-        Pen("#009E73", "^", 9, True, (0, (1.5, 2.5))), Pen("#CC79A7", "D", 7, False, (0, (6, 2, 1.5, 2))))
+        Pen("#009E73", "^", 9, True, (0, (1.5, 2.5))), Pen("#CC79A7", "D", 7, False, (0, (6, 2, 1.5, 2))),
+        Pen("#2F83BF", "v", 9, True, (0, (3, 1.5))), Pen("#D55E00", "P", 8, False, "-"),
+        Pen("#009E73", "X", 8, False, (0, (8, 2))), Pen("#CC79A7", "p", 11, True, (0, (1, 1.5))))
+IN_A_LINE = 3  # names in a line of the legend, where there are more than four
 
 
 def curves_figure(x: Sequence[float], curves: Mapping[str, Sequence[float | None]], title: str = "", x_name: str = "",
-                  y_name: str = "") -> Figure:
-    """One curve a name, a value for each of `x`; None is a gap. The y axis begins at 0.
+                  y_name: str = "", joined: bool = True) -> Figure:
+    """One curve a name, a value for each of `x`; None is a gap. The y axis begins at 0. Not `joined`: points without lines.
 
     ValueError where a curve has not one value for each x. The text form is a table, a line a curve.
     """
@@ -39,18 +42,19 @@ def curves_figure(x: Sequence[float], curves: Mapping[str, Sequence[float | None
             raise ValueError(f"the curve {name!r} has {len(values)} values for {len(x)} places: give one for each, or None")
     said = _table(x, curves, title, x_name, y_name)
     body = [text(8, 19, title, font_size=14, font_weight=600)] if title else []
-    body.append(f'<g transform="translate(0 {TOP})">{_plot(x, curves, x_name, y_name)}</g>')
+    body.append(f'<g transform="translate(0 {TOP})">{_plot(x, curves, x_name, y_name, joined)}</g>')
     return Figure(document(WIDTH, TOP + HEIGHT, "".join(body), title or "Curves", said), said)
 
 
-def _plot(x, curves, x_name, y_name):
+def _plot(x, curves, x_name, y_name, joined):
     with drawn(WIDTH / POINT, HEIGHT / POINT) as (picture, axes):
         for index, (name, values) in enumerate(curves.items()):
             pen = PENS[index % len(PENS)]
             heights = [float("nan") if value is None else float(value) for value in values]
-            axes.plot(x, heights, label=name, color=pen.colour, marker=pen.marker, markersize=pen.size, linestyle=pen.dashes,
-                      fillstyle="none" if pen.open else "full", linewidth=1.8, markeredgewidth=1.6, clip_on=False)
-        if x and 0 < min(x) * WIDE <= max(x):
+            axes.plot(x, heights, label=name, color=pen.colour, marker=pen.marker, markersize=pen.size, linewidth=1.8,
+                      linestyle=pen.dashes if joined else "none", fillstyle="none" if pen.open else "full",
+                      markeredgewidth=1.6, clip_on=False)
+        if joined and x and 0 < min(x) * WIDE <= max(x):
             axes.set_xscale("log", base=2)
         axes.set_xticks(x, [number(value) for value in x])
         axes.minorticks_off()
@@ -60,7 +64,8 @@ def _plot(x, curves, x_name, y_name):
         for value in axes.get_yticks():
             axes.axhline(value, color=INK, alpha=0.12, linewidth=0.8, zorder=0, clip_on=False)
         if curves:
-            axes.legend(loc="lower left", bbox_to_anchor=(0, 0.98), ncols=len(curves), frameon=False, handlelength=3.2)
+            axes.legend(loc="lower left", bbox_to_anchor=(0, 0.98), ncols=len(curves) if len(curves) < 5 else IN_A_LINE,
+                        frameon=False, handlelength=3.2)
         axes.set_ylim(top=max(axes.get_yticks()))
         return plain(picture)
 

@@ -72,7 +72,7 @@ def _run(options, processes):
     import torch
 
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
-    schedule, costs = schedule_of(options, processes.ranks), costs_of(options)
+    schedule, costs = schedule_of(options, _ranks(options, processes.ranks)), costs_of(options)
     sizes = Sizes(**{name: value for name, _ in SIZES if (value := getattr(options, name)) is not None})
     _check(options, schedule, device, torch.cuda.device_count())
     places = [reply["result"] for reply in processes.run("course.pipeline.torchrun:join", device, processes.ranks)]
@@ -85,9 +85,16 @@ def _run(options, processes):
         facts["clock_error_seconds"] = error
         notes = (f"the clocks of {len(nodes)} nodes were aligned at the start, to within {error * 1e6:.0f} microseconds",)
     result = run(schedule, costs=costs, clock=clock_of(options, CLOCK), engine=options.engine, steps=options.steps,
-                 seed=options.seed, slot_seconds=options.slot_seconds, sizes=sizes, workers=processes)
+                 seed=options.seed, slot_seconds=options.slot_seconds, sizes=sizes, dp=options.dp, workers=processes)
     processes.run("course.pipeline.torchrun:leave")
     return replace(result, machine=result.machine | facts, notes=(*result.notes, *notes))
+
+
+def _ranks(options, processes):
+    """The ranks of one replica."""
+    if options.dp < 1 or processes % options.dp:
+        raise ValueError(f"dp = {options.dp}: a divisor of the {processes} processes is needed, each replica has as many ranks")
+    return processes // options.dp
 
 
 def _check(options, schedule, device, gpus):

@@ -13,6 +13,7 @@ from course.pipeline.memory import NotCounted, SavedBytes
 from course.pipeline.messages import Messages
 from course.pipeline.model import loss_of
 from course.pipeline.progress import Progress
+from course.pipeline.replicas import Replica
 from course.pipeline.sizes import Sizes
 from course.pipeline.trace import Trace
 from course.schedule import Operation, Schedule
@@ -21,7 +22,10 @@ from course.simulation import Traffic
 
 @dataclass
 class Share:
-    """What one rank holds of the training: its stages, by number, and all that says what to do with them."""
+    """What one rank holds of the training: its stages, by number, and all that says what to do with them.
+
+    `rank` is the rank in the schedule, counted from the first of its replica.
+    """
 
     schedule: Schedule
     rank: int
@@ -32,12 +36,32 @@ class Share:
     during: Callable[[Operation], object] | None = None
     link: Link = field(default_factory=Link)
     execute: Callable | None = None  # who does a step instead of `execute` below
+    replica: Replica = field(default_factory=Replica)
     counted: Trace | None = None  # a step whose memory was counted, for one that is timed without
 
     @property
     def parameters(self) -> list[torch.nn.Parameter]:
         """All parameters that live here."""
         return [parameter for stage in self.stages.values() for parameter in stage.parameters()]
+
+    @property
+    def first_rank(self) -> int:
+        """The process that is rank 0 of this replica."""
+        return self.replica.number * len(self.schedule.ranks)
+
+    @property
+    def other_replica(self) -> int:
+        """The process that holds the same stages in the next replica."""
+        return (self.replica.number + 1) % self.replica.count * len(self.schedule.ranks) + self.rank
+
+    @property
+    def all_micro_batches(self) -> int:
+        """Of all replicas: a loss is divided by it."""
+        return self.replica.count * self.schedule.micro_batches
+
+    def number(self, micro_batch: int) -> int:
+        """The number in the whole step of one of this replica's micro-batches."""
+        return self.replica.number * self.schedule.micro_batches + micro_batch
 
 
 def execute(share: Share, step: int, clock, boundaries: Sequence[tuple[int, int]] | None = None, counted: bool = True) -> Trace:
@@ -48,7 +72,8 @@ def execute(share: Share, step: int, clock, boundaries: Sequence[tuple[int, int]
     """
     trace, meter = Trace(), SavedBytes(share.parameters) if counted else NotCounted()
     traffic = Traffic(share.schedule.stage_to_rank, boundaries or [(0, 0)] * share.schedule.stages)
-    messages = Messages(share.schedule, share.rank, share.sizes.boundary, share.progress, traffic, share.link)
+    messages = Messages(share.schedule, share.rank, share.sizes.boundary, share.progress, traffic, share.link,
+                        share.first_rank)
     stages = _Stages(share, step, meter, trace)
     for position, operation in enumerate(share.schedule.ranks[share.rank]):
         needed, arrival = messages.receive(position)
@@ -72,6 +97,9 @@ def execute(share: Share, step: int, clock, boundaries: Sequence[tuple[int, int]
         if operation.kind == "F":
             trace.bytes_of_one.setdefault(operation.stage, meter.bytes - before)
     messages.finish()
+    if share.replica.count > 1:
+        share.progress.wait(len(trace.operations), share.other_replica)
+        trace.reducing = share.replica.sum_gradients(share.parameters)
     share.progress.reset()
     trace.overruns, trace.disturbance, trace.bytes_sent = clock.overruns, clock.disturbance, messages.bytes_sent
     trace.peak_activations, trace.peak_activation_bytes = meter.peak_owners, meter.peak_bytes
@@ -95,13 +123,13 @@ class _Stages:
     def _forward(self, stage, number, arrived):
         if stage in (0, self.last):
             tokens, targets = (part.to(self.share.link.device) for part in micro_batch(
-                self.share.sizes, self.share.seed, self.step, number))
+                self.share.sizes, self.share.seed, self.step, self.share.number(number)))
         begin = tokens if stage == 0 else arrived.requires_grad_()
         with self.meter.saving((stage, number)):
             end = self.share.stages[stage](begin)
         if stage == self.last:
-            end = loss_of(end, targets, self.share.schedule.micro_batches)
-            self.trace.losses[number] = end.item()
+            end = loss_of(end, targets, self.share.all_micro_batches)
+            self.trace.losses[self.share.number(number)] = end.item()
         self.held[stage, number] = begin, end
         return None if stage == self.last else end.detach()
 

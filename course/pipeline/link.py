@@ -4,6 +4,7 @@ NCCL ignores tags: there a message is known by its place in the row alone. So ea
 its own two ranks, and the order in which it is sent must be the order in which it is received (course.channels says so).
 """
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -33,22 +34,23 @@ class Link:
             torch.cuda.synchronize(self.device)
 
 
-def link_for(schedule: Schedule, device: str) -> Link:
-    """The link of this rank; on a GPU with channels. All ranks of the schedule must ask at the same time."""
+def link_for(schedule: Schedule, device: str, replicas: int = 1) -> Link:
+    """The link of this rank; on a GPU with channels. All ranks of all replicas must ask at the same time."""
     if device == "cpu":
         return Link()
-    return open_channels(schedule, torch.device(device))
+    return open_channels(schedule, torch.device(device), replicas)
 
 
-def open_channels(schedule: Schedule, device: torch.device) -> Link:
+def open_channels(schedule: Schedule, device: torch.device, replicas: int = 1) -> Link:
     """Make a group for each channel and send one number through each.
 
     The first message of a NCCL group waits for the other end on the host. Here that happens for all of them in one order,
     so it cannot happen in a step, where it could be a deadlock.
     """
     groups, me, number = {}, dist.get_rank(), torch.zeros(1, device=device)
-    for source, target in channels(schedule):
-        ends = schedule.stage_to_rank[source], schedule.stage_to_rank[target]
+    ranks = len(schedule.ranks)
+    for (source, target), replica in itertools.product(channels(schedule), range(replicas)):
+        ends = tuple(replica * ranks + schedule.stage_to_rank[stage] for stage in (source, target))
         group = dist.new_group(sorted(ends), backend="nccl" if device.type == "cuda" else None)
         if me == ends[0]:
             dist.send(number, ends[1], group=group)

@@ -25,7 +25,10 @@ MOST_TICKS = 1 << 62  # of a step: messages carry 64 bits
 
 @dataclass(frozen=True)
 class Measured:
-    """One step, measured: its timeline in slots, the bubble, what each rank held over time, and what it counted."""
+    """One step, measured: its timeline in slots, the bubble, what each rank held over time, and what it counted.
+
+    Of several replicas `timeline`, `bubble`, `held` and `traces` are those of the one that ended last.
+    """
 
     timeline: Timeline
     slot_seconds: float
@@ -34,6 +37,7 @@ class Measured:
     attempts: int
     held: tuple[tuple[tuple, ...], ...]
     traces: tuple[Trace, ...]
+    all_traces: tuple[Trace, ...]
 
 
 def slot_for(times: Mapping, durations: Mapping[Operation, float], ranks: int, available: float | None = None) -> int:
@@ -90,7 +94,8 @@ def measure(do: Callable, predicted: Timeline, step: int, clock: str, boundaries
         if not overruns:
             break
         slot = math.ceil(slot * growth)
-    overruns, begin, slot, unit, traces = best
+    overruns, begin, slot, unit, every = best
+    traces = _slowest(every, len(predicted.schedule.ranks))
     work = predicted.work
     if clock == "real":
         begin = min(start for trace in traces for start in trace.starts)
@@ -101,7 +106,13 @@ def measure(do: Callable, predicted: Timeline, step: int, clock: str, boundaries
     if clock == "paced":
         bubble = 1 - float(work) / (len(traces) * timeline.makespan)
     return Measured(timeline, slot / NANO, bubble, overruns, attempts,
-                    tuple(_held(trace, begin, scale) for trace in traces), tuple(traces))
+                    tuple(_held(trace, begin, scale) for trace in traces), tuple(traces), tuple(every))
+
+
+def _slowest(traces, ranks):
+    """Those of the replica that ended last."""
+    replicas = [traces[first:first + ranks] for first in range(0, len(traces), ranks)]
+    return max(replicas, key=lambda replica: max((trace.ends[-1] for trace in replica if trace.ends), default=0))
 
 
 def _timeline(traces, schedule, begin, scale):

@@ -36,9 +36,9 @@ class Messages:
     """The messages of one rank in one step. Stages that are neighbours on one rank pass their tensors without a copy."""
 
     def __init__(self, schedule: Schedule, rank: int, shape: tuple[int, ...], progress: Progress, traffic: Traffic,
-                 link: Link | None = None):
+                 link: Link | None = None, first: int = 0):
         self.schedule, self.rank, self.shape, self.progress, self.traffic = schedule, rank, shape, progress, traffic
-        self.link = link or Link()
+        self.link, self._first = link or Link(), first  # the process of rank 0
         self.bytes_sent: dict[tuple[int, int], int] = {}
         self._needs = [self._need(operation) for operation in schedule.ranks[rank]]
         self._remote = [position for position, need in enumerate(self._needs) if need and self._home(need.stage) != rank]
@@ -52,7 +52,7 @@ class Messages:
             return None, 0
         if need in self._passed:
             return self._passed.pop(need)
-        peer = self._home(need.stage)
+        peer = self._first + self._home(need.stage)
         self.progress.wait(position, peer)
         while self._next < len(self._remote) and len(self._posted) < 2:
             self._post(self._remote[self._next])
@@ -74,10 +74,10 @@ class Messages:
             # a receive of another size would end the process, one of another type be nonsense
             raise ValueError(f"stage {operation.stage} gave a tensor of shape {tuple(content.shape)} and {content.dtype}; stage "
                              f"{stage} takes {tuple(self.shape)} and torch.float32")
-        peer = self._home(stage)
-        if peer == self.rank:
+        if self._home(stage) == self.rank:
             self._passed[operation] = content, end
             return
+        peer = self._first + self._home(stage)
         buffer = _buffer(self.shape, self.link.device)
         place, stamp = _parts(buffer, self.shape)
         place.copy_(content)
@@ -106,7 +106,7 @@ class Messages:
 
     def _post(self, position):
         need = self._needs[position]
-        peer, buffer = self._home(need.stage), _buffer(self.shape, self.link.device)
+        peer, buffer = self._first + self._home(need.stage), _buffer(self.shape, self.link.device)
         group = self.link.group(need.stage, self.schedule.ranks[self.rank][position].stage)
         try:
             self._posted[position] = dist.irecv(buffer, peer, group, tag_of(need, self.schedule)), buffer

@@ -25,7 +25,8 @@ class Run:
     the last step (NaN, and no `reference_losses`, where the model is too large for one process). `bytes_sent` is
     (from stage, to stage) -> bytes a step; `peak_activation_bytes` and the counts are per rank, `parameter_bytes` per
     stage, `output` is each rank's stdout. `activation_steps` has per rank (time in slots, bytes of activations held from
-    then on), `bytes_of_one` per stage what one micro-batch adds to them.
+    then on), `bytes_of_one` per stage what one micro-batch adds to them. Of `dp` replicas the slowest is shown; the
+    all-reduce of their gradients comes after the step, in real time.
     """
 
     schedule: Schedule = field(repr=False)
@@ -52,6 +53,8 @@ class Run:
     output: tuple[str, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
     engine: str = "ours"
+    dp: int = 1
+    all_reduce_seconds: float = 0.0
 
     @property
     def bubble_predicted(self) -> float:
@@ -96,7 +99,7 @@ class Run:
         return {
             "schedule": schedule.name or "drawn", "ranks": len(schedule.ranks), "stages": schedule.stages,
             "micro_batches": schedule.micro_batches, "chunks": schedule.chunks, "clock": self.clock,
-            "engine": self.engine,
+            "engine": self.engine, "dp": self.dp, "all_reduce_seconds": self.all_reduce_seconds,
             "slot_seconds": self.slot_seconds, "overruns": self.overruns, "attempts": self.attempts,
             "bubble_predicted": self.bubble_predicted, "bubble_measured": float(self.bubble_measured),
             "step_time_predicted": self.step_time_predicted, "step_time_measured": self.step_time_measured,
@@ -126,6 +129,8 @@ def report(run: Run) -> str:
         f"predicted, one slot = {milliseconds:.1f} ms", predicted, "",
         f"measured on {len(run.pids)} processes{ENGINES[run.engine]}; {CLOCKS[run.clock]}", measured, "",
         f"bubble     {run.bubble_predicted:.2%} predicted, {float(run.bubble_measured):.2%} measured",
+        *([f"replicas   {run.dp}, the slowest is shown; their all-reduce of gradients then took {run.all_reduce_seconds:.4f} s"]
+          if run.dp > 1 else []),
         f"step       {run.step_time_predicted:.3f} s predicted, {run.step_time_measured:.3f} s measured",
         f"loss       {run.losses[0]:.4f} at step 0, {run.losses[-1]:.4f} at step {len(run.losses) - 1}",
         f"gradients  differ from one process's by {run.max_gradient_difference:.1e} at most, over every parameter"

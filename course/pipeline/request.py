@@ -24,7 +24,7 @@ def read_costs(forward, backward, costs) -> Costs:
     return costs
 
 
-def check(schedule, clock, slot_seconds, steps, seed, costs, workers):
+def check(schedule, clock, slot_seconds, steps, seed, costs, workers, dp=1):
     """ValueError for the first value that cannot be."""
     if not isinstance(schedule, Schedule):
         raise ValueError(f"a Schedule is needed, not a {type(schedule).__name__}: take schedules.gpipe(4, 4), or the "
@@ -35,7 +35,10 @@ def check(schedule, clock, slot_seconds, steps, seed, costs, workers):
     need_whole("seed", seed, least=0, most=2**31 - 1)
     need_whole("micro_batches", schedule.micro_batches)
     need_whole("stages", schedule.stages, most=MOST_STAGES if workers is None else None)
-    need_whole("ranks", len(schedule.ranks), most=MOST_RANKS if workers is None else workers.ranks, why=", a process each")
+    need_whole("dp", dp)
+    ranks = len(schedule.ranks)
+    need_whole("ranks" if dp == 1 else f"dp x ranks = {dp} x {ranks}", dp * ranks,
+               most=MOST_RANKS if workers is None else workers.ranks, why=", a process each")
     if slot_seconds is not None and not (_is_number(slot_seconds) and SHORTEST <= slot_seconds <= LONGEST):
         raise ValueError(f"slot_seconds = {slot_seconds!r}: a number of seconds from "
                          f"{SHORTEST:g} to {LONGEST} is needed, or None")
@@ -64,10 +67,12 @@ def _is_number(value):
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def check_engine(engine, clock, schedule):
+def check_engine(engine, clock, schedule, dp=1):
     """ValueError where the engine is none, or cannot do this."""
     if engine not in tuple(ENGINES):
         raise ValueError(f"engine = {engine!r}: one of {', '.join(ENGINES)} is needed")
+    if engine == "torch" and dp > 1:
+        raise ValueError(f"dp = {dp}: with engine = 'torch' there is one replica; engine = 'ours' has more")
     if engine == "torch" and clock != "real":
         raise ValueError(f"clock = {clock!r}: torch.distributed.pipelining keeps no time of its own; take clock = 'real'")
     if engine == "torch" and set(schedule.stage_to_rank) != set(range(len(schedule.ranks))):

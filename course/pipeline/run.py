@@ -1,5 +1,6 @@
 """Run any legal schedule on processes, measure it, compare it with its simulation and with one process."""
 
+import collections
 import contextlib
 import math
 from collections.abc import Callable, Sequence
@@ -23,7 +24,7 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
         backward: float | Sequence | None = None, costs: Costs | None = None, slot_seconds: float | None = None,
         steps: int = 4, seed: int = 0, learning_rate: float = 0.2, sizes: Sizes | None = None,
         during: Callable[[Operation], object] | None = None, build: Callable | None = None, engine: str = "ours",
-        workers=None) -> Run:
+        dp: int = 1, workers=None) -> Run:
     """Train a small transformer by this schedule, one process a rank, and measure the last of `steps` steps.
 
     Clocks: `paced` computes everything and lets each operation of the measured step last as long as its emulated
@@ -32,6 +33,8 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
     can keep. `during(operation)` is called inside each operation on its rank, to disturb it: what it takes comes on top.
     `build(sizes, stages, stage)` makes a torch module to take the place of our stage: bytes in at the first stage, logits
     of the next byte out at the last, float32 of the shape `sizes.boundary` in between.
+    `dp` replicas of the pipeline train on micro-batches of their own, and sum their gradients by an all-reduce after the
+    step, which takes its real time and is measured apart.
     Engines: `ours`, or `torch` for torch.distributed.pipelining, with the real clock. `workers` None: this process's warm
     pool; else what has its `ranks` and its `run`.
 
@@ -39,13 +42,13 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
     rank fails.
     """
     costs = read_costs(forward, backward, costs)
-    check(schedule, clock, slot_seconds, steps, seed, costs, workers)
+    check(schedule, clock, slot_seconds, steps, seed, costs, workers, dp)
     check_training(learning_rate, sizes, during, build)
-    check_engine(engine, clock, schedule)
+    check_engine(engine, clock, schedule, dp)
     dragged = len(travelling((during, build)))
     predicted = simulate(schedule, costs)
     sizes = (sizes or Sizes()).for_stages(schedule.stages)
-    ranks, stages = len(schedule.ranks), schedule.stages
+    ranks, stages = dp * len(schedule.ranks), schedule.stages
     output, places = [""] * ranks, Places(schedule)
     patience = PATIENCE + steps * PATIENCE_EACH * sum(map(len, schedule.ranks))
     with taken(ranks) if workers is None else contextlib.nullcontext(workers) as pool:
@@ -55,38 +58,65 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
                 output[rank] += reply["output"]
             return [reply["result"] for reply in replies]
 
-        prepared = do("course.pipeline.training:prepare", schedule, sizes, seed, during, engine, build)
-        trained = do("course.pipeline.training:train", steps - 1, learning_rate)
-        times = {key: time for reply in trained for key, time in reply["times"].items()}
-        lengths = {span.operation: span.end - span.start for span in predicted.spans}
-        slot = slot_for(times, lengths, ranks) if slot_seconds is None else round(slot_seconds * NANO)
+        prepared = do("course.pipeline.training:prepare", schedule, sizes, seed, during, engine, build, dp)
+        # the plan's times need no warm-up
+        cold = clock == "virtual" and steps == 1 and slot_seconds is not None
+        trained = [{"losses": []}] * ranks if cold else do("course.pipeline.training:train", steps - 1, learning_rate,
+                                                           slot_seconds is None)
+        slot = _slot(trained, predicted) if slot_seconds is None else round(slot_seconds * NANO)
         planned = float(predicted.makespan) * slot / NANO
         got = measure(lambda *job: do(*job, planned=planned), predicted, steps - 1, clock, costs.per_boundary(stages), slot,
                       GROWTH if slot_seconds is None else 1)
         weights = {stage: size for reply in prepared for stage, size in reply["parameter_bytes"].items()}
         truth, compared = {"losses": [], "difference": math.nan}, sum(weights.values()) <= LARGEST_COMPARED
         if compared:
-            gradients = {stage: flat for reply in do("course.pipeline.training:gradients") for stage, flat in reply.items()}
-            truth, = do("course.pipeline.reference:reference", sizes, stages, schedule.micro_batches, _order(schedule), seed,
+            gradients = {stage: flat for reply in do("course.pipeline.training:gradients", on=len(schedule.ranks))
+                         for stage, flat in reply.items()}
+            order = [replica * schedule.micro_batches + number for replica in range(dp) for number in _order(schedule)]
+            truth, = do("course.pipeline.reference:reference", sizes, stages, dp * schedule.micro_batches, order, seed,
                         steps, learning_rate, gradients, build, on=1)
     sent = {crossed: size for trace in got.traces for crossed, size in trace.bytes_sent.items()}
     one = {stage: size for trace in got.traces for stage, size in trace.bytes_of_one.items()}
     neighbours = [pair for stage in range(stages - 1) for pair in ((stage, stage + 1), (stage + 1, stage))]
-    last = schedule.stage_to_rank[-1]
+    lasts = range(schedule.stage_to_rank[-1], ranks, len(schedule.ranks))
+    every_step = zip(*[[*trained[last]["losses"], got.all_traces[last].losses] for last in lasts], strict=True)
     return Run(
         schedule=schedule, clock=clock, engine=engine, slot_seconds=got.slot_seconds, predicted=predicted, measured=got.timeline,
         bubble_measured=got.bubble, overruns=got.overruns, attempts=got.attempts,
-        losses=tuple(map(_total, [*trained[last]["losses"], got.traces[last].losses])),
+        losses=tuple(_total(collections.ChainMap(*losses)) for losses in every_step),
         reference_losses=tuple(map(_total, truth["losses"])), max_gradient_difference=truth["difference"],
         peak_activations_measured=tuple(trace.peak_activations for trace in got.traces),
         peak_activation_bytes=tuple(trace.peak_activation_bytes for trace in got.traces),
         activation_bytes_left=tuple(trace.activation_bytes_left for trace in got.traces),
         activation_steps=got.held, bytes_of_one=tuple(one.get(stage, 0) for stage in range(stages)),
         bytes_sent={pair: sent.get(pair, 0) for pair in neighbours},
-        parameter_bytes=tuple(weights[stage] for stage in range(stages)), sizes=sizes,
+        parameter_bytes=tuple(weights[stage] for stage in range(stages)), sizes=sizes, dp=dp,
+        all_reduce_seconds=_reducing(got.all_traces, len(schedule.ranks)) / NANO,
         pids=tuple(reply["pid"] for reply in prepared), output=tuple(output),
         machine=facts() | {"torch": prepared[0]["torch"], "preloaded": all(reply["preloaded"] for reply in prepared)},
         notes=tuple(_notes(got, dragged, compared)))
+
+
+def keepable_slot(schedule: Schedule, costs: Costs, sizes: Sizes | None = None, dp: int = 1) -> float:
+    """Seconds of a slot with which this machine can keep the paced clock for this schedule: a step is timed, none is measured.
+
+    ValueError and PipelineError as `run` has them.
+    """
+    check(schedule, "paced", None, 1, 0, costs, None, dp)
+    ranks, places = dp * len(schedule.ranks), Places(schedule)
+    patience = PATIENCE + PATIENCE_EACH * sum(map(len, schedule.ranks))
+    with taken(ranks) as pool:
+        for job, *arguments in (("prepare", schedule, (sizes or Sizes()).for_stages(schedule.stages), 0, None, "ours", None, dp),
+                                ("train", 0, 0.0)):
+            replies = pool.run(f"course.pipeline.training:{job}", *arguments, ranks=ranks, timeout=patience, describe=places)
+    return _slot([reply["result"] for reply in replies], simulate(schedule, costs)) / NANO
+
+
+def _slot(trained, predicted):
+    """Nanoseconds of a slot that this machine can keep, by the times of a step at full speed."""
+    times = {key: time for reply in trained for key, time in reply["times"].items()}
+    lengths = {span.operation: span.end - span.start for span in predicted.spans}
+    return slot_for(times, lengths, len(trained))
 
 
 def _order(schedule):
@@ -94,6 +124,11 @@ def _order(schedule):
     last = schedule.stages - 1
     return [operation.micro_batch for operation in schedule.ranks[schedule.stage_to_rank[last]]
             if operation.stage == last and operation.kind in "BW"]
+
+
+def _reducing(traces, ranks):
+    """How long the all-reduce took from when the last replica was there; the others waited for it before."""
+    return max(min(trace.reducing for trace in traces[rank::ranks]) for rank in range(ranks))
 
 
 def _total(losses):
@@ -106,7 +141,7 @@ def _notes(got, dragged, compared):
     if got.overruns:
         yield (f"{got.overruns} operations took longer than their emulated device would, in the best of {got.attempts} "
                "steps: the machine is busy, or slot_seconds is too short")
-    if disturbance := sum(trace.disturbance for trace in got.traces):
+    if disturbance := sum(trace.disturbance for trace in got.all_traces):
         yield f"during= took {disturbance / NANO:.3f} s inside the operations, on top of their time"
     if dragged > LARGE:
         yield f"the functions given to this run drag {dragged:,} bytes along: give them less to refer to"

@@ -16,6 +16,7 @@ class Trace:
     losses: dict[int, float] = field(default_factory=dict)
     bytes_sent: dict[tuple[int, int], int] = field(default_factory=dict)
     overruns: int = 0
+    reducing: int = 0  # nanoseconds of the all-reduce of gradients over the replicas, after the last operation
     disturbance: int = 0  # nanoseconds that the caller's function took inside the operations
     levels: list[int] = field(default_factory=list)  # bytes of activations held after each operation
     bytes_of_one: dict[int, int] = field(default_factory=dict)  # by stage, what one micro-batch adds to them

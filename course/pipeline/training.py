@@ -10,15 +10,18 @@ from course.pipeline.clocks import CLOCKS, Real
 from course.pipeline.executor import Share, execute
 from course.pipeline.link import link_for
 from course.pipeline.model import build_stage
+from course.pipeline.replicas import replica_of
 from course.pipeline.trace import Trace
 
 
-def prepare(worker, schedule, sizes, seed, during, engine="ours", build=None):
+def prepare(worker, schedule, sizes, seed, during, engine="ours", build=None, replicas=1):
     """Build this rank's stages and keep them for the next jobs. Returns what the rank is, with bytes per stage."""
-    link = link_for(schedule, worker.device)
+    ranks = len(schedule.ranks)
+    link, replica = link_for(schedule, worker.device, replicas), replica_of(worker, ranks, replicas)
+    rank = worker.rank % ranks
     stages = {stage: build_stage(sizes, schedule.stages, stage, seed, build).to(link.device)
-              for stage, home in enumerate(schedule.stage_to_rank) if home == worker.rank}
-    worker.kept = Share(schedule, worker.rank, sizes, seed, stages, worker.progress, during, link)
+              for stage, home in enumerate(schedule.stage_to_rank) if home == rank}
+    worker.kept = Share(schedule, rank, sizes, seed, stages, worker.progress, during, link, replica=replica)
     if engine == "torch":
         from course.pipeline.torch_engine import engine_for  # its import takes seconds
 
@@ -28,15 +31,16 @@ def prepare(worker, schedule, sizes, seed, during, engine="ours", build=None):
                                 for stage, module in stages.items()}}
 
 
-def train(worker, steps, learning_rate):
+def train(worker, steps, learning_rate, timed=True):
     """Warm up, then train on steps 0, 1, ... at full speed. Returns losses per step, and time per (kind, stage).
 
-    That time is processor time of one operation, in nanoseconds, its share of the messages included.
+    That time is processor time of one operation, in nanoseconds, its share of the messages included. Not `timed` and without
+    steps it is that of a cold step.
     """
     share, losses = worker.kept, []
     _forget_gradients(share)
     used, trace = _timed(share, 0)
-    if not steps:
+    if timed and not steps:
         _forget_gradients(share)
         used, trace = _timed(share, 0)
     for step in range(steps):

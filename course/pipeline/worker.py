@@ -10,7 +10,7 @@ import socket
 import sys
 import threading
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from multiprocessing import connection, parent_process
 
@@ -33,6 +33,8 @@ class Worker:
     preloaded: bool
     device: str = "cpu"
     kept: object = None
+    groups: dict = field(default_factory=dict)  # of replicas, see course.pipeline.replicas
+    introductions: object = None  # torch holds the store, but not this side of it, which later groups ask
 
 
 def main(rank: int, ranks: int, pipe, noise, numbers):
@@ -43,7 +45,7 @@ def main(rank: int, ranks: int, pipe, noise, numbers):
     worker = Worker(rank, Progress(numbers, rank), "torch.fx.experimental.symbolic_shapes" in sys.modules)
     with contextlib.suppress(EOFError, OSError):  # the parent is gone
         try:
-            _join(rank, ranks, pipe)
+            worker.introductions = _join(rank, ranks, pipe)
             reply = {"result": None}
         except Exception as error:
             reply = _failure(error)
@@ -65,12 +67,14 @@ def _join(rank, ranks, pipe):
     loopback = [name for _, name in socket.if_nameindex() if name.startswith("lo")] if sys.platform != "win32" else []
     if loopback:
         os.environ["GLOO_SOCKET_IFNAME"] = loopback[0]
+    store = Introductions(pipe)
     try:
-        dist.init_process_group("gloo", store=Introductions(pipe), rank=rank, world_size=ranks, timeout=PATIENCE)
+        dist.init_process_group("gloo", store=store, rank=rank, world_size=ranks, timeout=PATIENCE)
     except RuntimeError as error:
         if trouble := _trouble_with_loopback():
             raise RuntimeError(f"the processes cannot reach each other, {trouble}") from error
         raise
+    return store
 
 
 def _trouble_with_loopback():

@@ -3,8 +3,9 @@
 from course.schedules.entry import Entry
 from course.schedules.gpipe import GPIPE, gpipe
 from course.schedules.interleaved_1f1b import INTERLEAVED_1F1B, interleaved_1f1b
+from course.schedules.looped_bfs import LOOPED_BFS, looped_bfs
 from course.schedules.one_f_one_b import ONE_F_ONE_B, one_f_one_b
 
-SCHEDULES: dict[str, Entry] = {entry.name: entry for entry in (GPIPE, ONE_F_ONE_B, INTERLEAVED_1F1B)}
+SCHEDULES: dict[str, Entry] = {entry.name: entry for entry in (GPIPE, ONE_F_ONE_B, INTERLEAVED_1F1B, LOOPED_BFS)}
 
-__all__ = ["SCHEDULES", "Entry", "gpipe", "interleaved_1f1b", "one_f_one_b"]
+__all__ = ["SCHEDULES", "Entry", "gpipe", "interleaved_1f1b", "looped_bfs", "one_f_one_b"]

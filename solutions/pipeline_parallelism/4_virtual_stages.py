@@ -227,9 +227,9 @@ reveal("slots-with-chunks")
 # %% [markdown]
 # ### Worked example: 2 ranks, 2 chunks
 #
-# Look at the lower picture. A box still has the number of its micro-batch and lies in the row of its rank. Its chunk is in its
-# look: chunk 1 is paler, with a thin line along the upper edge. In text a box is a token such as `2F0`: stage, kind and
-# micro-batch, as PyTorch prints it. Stages 0 and 2 are chunk 0 and 1 of rank 0.
+# Look at the lower picture. A token such as `2F0` says stage, kind and micro-batch, as PyTorch prints it; stages 0 and 2 are
+# chunk 0 and 1 of rank 0. In larger pictures, where a token has no room, a box shows its micro-batch alone: then its row is the
+# rank, and chunk 1 is told by its look, paler and with a thin line along the upper edge.
 #
 # 1. Rank 0 does not send micro-batch 0 alone through everything: it would stand idle while rank 1 has it. It runs `0F0 0F1`, p
 #    = 2 micro-batches through chunk 0. When `0F1` is done, micro-batch 0 is just back from rank 1, and `2F0 2F1` follow. Then

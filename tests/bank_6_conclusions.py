@@ -1,0 +1,91 @@
+"""Right and wrong answers of notebook 6: conclusions from a table that is exact, and from others."""
+
+from tests.bank import Case
+
+TABLE = "from course.plan import DEFAULT, Row\nfrom tests.experiment_lines import made\ntable = made()\n"
+TRUE = {"a": "7", "b": "2", "c": "4", "d": "1", "e": "8", "f": "'slow stage'", "g": "False", "h": "True", "i": "False",
+        "j": "True"}
+
+
+def drawn(points, *codes, before="", after="", **changes):
+    """The conclusions of the default table, but for the changes; `None` leaves one out."""
+    answers = {key: value for key, value in (TRUE | changes).items() if value is not None}
+    body = ", ".join(f"{key!r}: {value}" for key, value in answers.items())
+    return Case("ex6-conclusions", f"{TABLE}{before}\nconclusions = {{{body}}}\n{after}", points, codes)
+
+
+COMPUTED = """
+import pandas
+table = pandas.DataFrame(table, index=range(1, len(table) + 1))
+gap = (table.bubble_measured - table.bubble_estimated).abs()
+conclusions = {
+    "a": table.step_time_measured.idxmin(), "b": table.peak_activation_bytes.idxmax(), "c": table.bubble_measured.idxmin(),
+    "d": (table.pp * table.dp * table.step_time_measured).idxmin(), "e": gap.idxmax(), "f": "slow_stage",
+    "g": table.bubble_measured.idxmin() == table.step_time_measured.idxmin(), "h": (gap[table.slow_stage == 1] < 0.01).all(),
+    "i": False, "j": (table.step_time_measured < 1.05 * table.step_time_predicted).all()}
+"""
+PLAIN = "table = made([Row('1f1b', p, 1, m, 32 // m) for p, m in ((2, 8), (4, 8))] + [Row('looped_bfs', 4, 2, 16, 2)])"
+FEW = "table = made([Row('1f1b', 2, 1, 8, 4), Row('looped_bfs', 8, 2, 2, 16), Row('interleaved_1f1b', 2, 2, 4, 8)])"
+LINKS = "table = made([Row('1f1b', 4, 1, 8, 4, message=200), Row('gpipe', 2, 1, 16, 2), Row('looped_bfs', 2, 2, 8, 4)])"
+BOTH = "table = made([Row('1f1b', 4, 1, 8, 4, slow_stage=3, message=200), Row('gpipe', 2, 1, 16, 2)])"
+
+RIGHT_CONCLUSIONS = [
+    drawn(8, "conclusion-right"),
+    Case("ex6-conclusions", TABLE + COMPUTED, 8, ("conclusion-right",)),
+    drawn(8, a="numpy.int64(7)", b="2.0", c="'4'", g="numpy.bool_(False)", h="1", before="import numpy"),
+    drawn(8, "counted-from-zero", a="6", b="1", c="3", d="0", e="7"),
+    drawn(8, f="'Slow stage'", g="'false'", h="'yes'", i="0", j="'T'"),
+    drawn(8, after="conclusions = {key.upper() + '.': value for key, value in conclusions.items()}"),
+    drawn(8, after="conclusions = list(conclusions.values())"),
+    drawn(8, before="import pandas\ntable = pandas.DataFrame(table)", f="'stage'"),
+    drawn(8, before="import csv\nfrom course.records import csv_of\ntable = list(csv.DictReader(csv_of(table).splitlines()))"),
+    drawn(8, before=PLAIN, a="3", b="3", c="3", d="1", e="2", f="'noise'", g="True", h="True", i="True", j="True"),
+    drawn(8, before=PLAIN, a="3", b="3", c="3", d="1", e="1", f="'none'", g="True", h="True", i="True", j="True"),
+    drawn(8, before=FEW, a="2", b="3", c="1", d="3", e="2", f="'few micro-batches'", g="False", h="True", i="False", j="True"),
+    drawn(8, before=LINKS, a="3", b="2", c="2", d="3", e="1", f="'slow link'"),
+    drawn(8, before=BOTH, a="2", b="2", c="2", d="2", e="1", f="'slow stage'", g="True", h="True", i="True", j="True"),
+    drawn(8, before=BOTH, a="2", b="2", c="2", d="2", e="1", f="'message'", g="True", h="True", i="True", j="True"),
+    drawn(8, before="table = made(late=0.005)"),
+]
+
+WRONG_CONCLUSIONS = [
+    Case("ex6-conclusions", TABLE + "conclusions = ...", 0, ("unanswered",)),
+    Case("ex6-conclusions", TABLE + "conclusions = None", 0, ("unanswered",)),
+    Case("ex6-conclusions", TABLE + "conclusions = {key: ... for key in 'abcdefghij'}", 0, ("unanswered",)),
+    Case("ex6-conclusions", TABLE + "conclusions = 7", 0, ("not-a-dict",)),
+    Case("ex6-conclusions", TABLE + "conclusions = 'row 7 is best'", 0, ("not-a-dict",)),
+    Case("ex6-conclusions", TABLE + "conclusions = [1, 2]", 0, ("not-a-dict",)),
+    Case("ex6-conclusions", TABLE + "conclusions = {}", 0, ("unanswered",)),
+    Case("ex6-conclusions", TABLE + "conclusions = lambda: {}", 0, ("refused",)),
+    drawn(0, "no-table", after="table = ..."),
+    drawn(0, "no-table", after="table = None"),
+    drawn(0, "no-table", after="table = [{'pp': 3}]"),
+    drawn(0, "no-table", after="table = 'mine.csv'"),
+    drawn(7, "not-the-shortest", a="5"),
+    drawn(7, "not-the-fullest", b="3"),
+    drawn(7, "not-the-smallest-bubble", c="1"),
+    drawn(7, "not-the-cheapest", d="7"),
+    drawn(7, "not-the-farthest", e="2"),
+    drawn(7, "other-reason", f="'slow link'"),
+    drawn(7, "other-reason", f="'noise'"),
+    drawn(6, "not-the-farthest", "other-reason", e="5", f="'noise'"),
+    drawn(7.5, "bubble-is-not-time", g="True"),
+    drawn(7.5, "formula-holds", h="False"),
+    drawn(7.5, "more-is-not-more", i="True"),
+    drawn(7.5, "as-predicted", j="False"),
+    drawn(7, "unanswered", a="..."),
+    drawn(7, "unanswered", a=None),
+    drawn(7, "no-such-row", a="9"),
+    drawn(7, "no-such-row", a="-1"),
+    drawn(7, "not-a-row", a="'the seventh'"),
+    drawn(7, "not-a-row", a="True"),
+    drawn(7, "not-a-row", a="7.5"),
+    drawn(7, "not-a-row", a="[7]"),
+    drawn(7, "not-a-reason", f="'it is slow'"),
+    drawn(7, "not-a-reason", f="8"),
+    drawn(7.5, "not-a-verdict", g="'perhaps'"),
+    drawn(7.5, "not-a-verdict", g="2"),
+    drawn(8, "unknown-key", after="conclusions['k'] = True"),
+    drawn(3, "no-such-row", a="0", b="0", c="0", d="0", e="0"),
+    drawn(0, "refused", after="conclusions['a'] = float('nan')"),
+]

@@ -1,0 +1,25 @@
+"""Tables as a run gives them, made without one: exact times of the plan, and bytes that follow the sizes as counted ones do."""
+
+from course.experiments import table_row
+from course.plan import DEFAULT, Row
+from course.plan_rules import read_plan
+
+LAYER, SLOT = 32_000, 0.002  # bytes that a layer holds for a sample; seconds of a slot
+
+
+def record(row: Row, slot=SLOT, late=0.0) -> dict:
+    """What is measured of a row; `late`: by how much longer the step was than its plan, in parts of it."""
+    timeline = row.simulated()
+    each = LAYER * row.layers // (row.pp * row.chunks) * row.micro_batch_size
+    predicted = float(timeline.makespan) * slot
+    alone = predicted * (1 + late)
+    return {"bubble_measured": 1 - float(timeline.work) * slot / (row.pp * alone),
+            "peak_activation_bytes": max(timeline.peak_activations) * each,
+            "step_time_predicted": predicted, "step_time_measured": alone + 0.015 * (row.dp > 1)}
+
+
+def made(rows=DEFAULT, **options) -> list[dict]:
+    """The lines of a table of these rows, or of a plan's dicts."""
+    if rows and not isinstance(rows[0], Row):
+        rows = list(read_plan(list(rows)).rows.values())
+    return [table_row(row, record(row, **options)) for row in rows]

@@ -1,0 +1,159 @@
+"""Notebook 6: plans, tables and conclusions, judged in the notebook and from outside."""
+
+import itertools
+import time
+
+import pytest
+
+from autograder.session import Session
+from course.answers import LocalAnswer
+from course.checks import experiment_conclusions as conclusions
+from course.checks.experiment_plan import LESSON, judge_mended
+from course.checks.experiment_rows import read_table
+from course.checks.experiment_table import check_table
+from course.exercises import EXERCISES, judge
+from course.formulas import PPConfig
+from course.plan import DEFAULT, Row
+from course.predictions import PREDICTIONS
+from tests import bank_6_experiment_table as bank
+from tests.bank import assert_verdict, judged_locally, judged_remotely
+from tests.bank_6_conclusions import TRUE
+from tests.experiment_lines import made
+
+CASES = bank.RIGHT + bank.WRONG
+PLAN = [row.as_dict() for row in DEFAULT]
+
+
+@pytest.fixture(scope="module")
+def session():
+    with Session(seconds=30) as session:
+        yield session
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_bank_in_the_notebook(case):
+    assert_verdict(case, judged_locally(case))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_bank_from_outside(case, session):
+    verdict = judged_remotely(case, session)
+    assert_verdict(case, verdict)
+    assert verdict == judged_locally(case)
+
+
+def test_enough_answers_of_each_kind():
+    for grade_id in ("ex6-plan", "ex6-table", "ex6-conclusions"):
+        assert sum(case.grade_id == grade_id for case in bank.RIGHT) >= 12
+        assert len({case.source for case in bank.WRONG if case.grade_id == grade_id}) >= 30
+    assert len({code for case in bank.WRONG for code in case.codes}) >= 50
+
+
+def test_points_of_the_table():
+    parts = [entry for entry in EXERCISES.values() if entry.notebook == "6_experiment_table"]
+    assert {entry.grade_id: (entry.answers, entry.points) for entry in parts} == {
+        "ex6-plan": (("configurations",), 6), "ex6-table": (("table", "configurations"), 6),
+        "ex6-conclusions": (("conclusions", "table"), 8)}
+    for case in bank.RIGHT:
+        verdict = judged_locally(case)
+        assert verdict.points == verdict.maximum == sum(step.points for step in verdict.steps)
+
+
+def test_every_conclusion_has_its_statement():
+    texts = EXERCISES["ex6-conclusions"].statements
+    assert list(texts) == list("abcdefghij") and all(len(text) > 20 for text in texts.values())
+    assert sum(statement.points for statement in conclusions.CONCLUSIONS.values()) == 8
+
+
+def test_no_message_for_a_wrong_answer_prints_the_answer():
+    for case in bank.WRONG:
+        if case.grade_id == "ex6-conclusions":
+            for message in judged_locally(case).messages:
+                key = message.text.removeprefix("Conclusion ")[0]
+                assert message.good or key not in "abcde" or f"row {TRUE[key]}" not in message.text, message
+        if case.grade_id == "ex6-table":
+            assert not any("0.2727" in message.text for message in judged_locally(case).messages
+                           if message.code in ("over-ideal", "percent", "rounded", "estimate"))
+
+
+@pytest.mark.parametrize("late", [0, 0.001, 0.008])
+@pytest.mark.parametrize("slot", [0.0005, 0.004])
+def test_the_true_conclusions_are_those_of_the_table_whatever_its_slot(slot, late):
+    lines = read_table(made(slot=slot, late=late))
+    for key, statement in conclusions.CONCLUSIONS.items():
+        right = statement.right(lines)
+        wanted = TRUE[key].strip("'")
+        assert {str(answer) for answer in right} >= {wanted}, key
+        assert len(right) == 1 or key in "hj", key
+
+
+def test_ties_within_noise_are_either():
+    rows = [Row("gpipe", 4, 1, 8, 4), Row("1f1b", 4, 1, 8, 4), Row("1f1b", 2, 1, 16, 2)]
+    table = made(rows)
+    table[0] |= {key: value for key, value in made(rows[:1], late=0.005)[0].items() if key.endswith("measured")}
+    lines = read_table(table)
+    right = {key: statement.right(lines) for key, statement in conclusions.CONCLUSIONS.items()}
+    assert right["a"] == {1, 2} and right["e"] == {1, 2, 3} and right["f"] == {"noise"}
+    assert right["c"] == {3} and right["g"] == {False} and right["j"] == {True}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_table_of_sound_rows_has_an_answer_to_every_conclusion(seed):
+    rows = list(DEFAULT)[seed:] + list(DEFAULT)[:seed]
+    for count in (1, 2, 5, 8):
+        lines = read_table(made(rows[:count]))
+        for statement in conclusions.CONCLUSIONS.values():
+            right = statement.right(lines)
+            assert right and right <= ({*range(1, count + 1)} if statement.kind == "row" else set(conclusions.REASONS) if (
+                statement.kind == "reason") else {True, False})
+
+
+def test_a_number_that_was_tampered_with_is_found():
+    """Each measured cell of each row, half and double: no table is taken that no run can have given."""
+    for number, column in itertools.product(range(8), ("bubble_measured", "step_time_predicted", "step_time_measured")):
+        for factor in (0.5, 2):
+            table = made()
+            table[number][column] *= factor
+            found = check_table(LocalAnswer(table), LocalAnswer(PLAN))
+            if column == "step_time_measured" and factor == 2 and table[number]["dp"] > 1:
+                continue  # an all-reduce may take any time
+            assert found.points <= 5, (number, column, factor)
+    for number in range(8):
+        table, trusted = made(), made(slot=0.001)
+        table[number]["peak_activation_bytes"] *= 2
+        assert check_table(LocalAnswer(table), LocalAnswer(PLAN), trusted).points <= 4
+
+
+def test_a_trusted_run_decides_which_step_is_shorter():
+    table = made()
+    fake = table[0]["step_time_measured"]
+    swapped = [line | {"step_time_measured": fake} if line["dp"] > 1 else line for line in table]
+    found = check_table(LocalAnswer(swapped), LocalAnswer(PLAN), made(slot=0.001))
+    assert "trusted-order" in found.codes and found.points == 4
+    assert check_table(LocalAnswer(table), LocalAnswer(PLAN), made(slot=0.02)).points == 6
+
+
+def test_the_lessons_four_configurations():
+    batches = [one.global_batch() for one in LESSON]
+    assert [(one.pp, one.micro_batches, one.micro_batch_size) for one in LESSON] == [(2, 8, 4), (4, 8, 4), (4, 32, 1), (8, 64, 1)]
+    assert batches == [32, 32, 32, 64]
+    names = ("first", "second", "third", "fourth")
+    assert PREDICTIONS["breaks-the-batch"].actual == names[next(i for i, batch in enumerate(batches) if batch != 32)]
+
+
+@pytest.mark.parametrize(("value", "code"), [
+    (PPConfig(8, 32, 1), "mended"), (PPConfig(8, 8, 4), "mended"), (PPConfig(8, 8, 2, dp=2), "mended"),
+    (PPConfig(8, 64, 1), "other-batch"), (PPConfig(4, 32, 1), "other-pp"), (PPConfig(8, ..., ...), "unanswered"),
+    (PPConfig(8, 64, 0.5), "not-whole"), (PPConfig(8, -32, -1), "not-whole"), (..., "unanswered"), (32, "not-a-configuration"),
+])
+def test_mending_the_fourth(value, code):
+    outcome = judge_mended(LocalAnswer(value))
+    assert outcome.codes == (code,) and outcome.points == (code == "mended")
+
+
+def test_each_check_answers_within_a_second():
+    for grade_id in ("ex6-plan", "ex6-table", "ex6-conclusions"):
+        answers = {"ex6-plan": (PLAN,), "ex6-table": (made(), PLAN), "ex6-conclusions": (dict(TRUE), made())}[grade_id]
+        begin = time.perf_counter()
+        judge(grade_id, *map(LocalAnswer, answers))
+        assert time.perf_counter() - begin < 1
