@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.session import Session
-from course.answers import Interrupted, LocalAnswer, Raised, Record, Refused, encode
+from course.answers import LocalAnswer, Raised, Record, Refused, encode
 from course.wire import WireError, from_wire, to_wire
 
 
@@ -241,12 +241,6 @@ def test_a_call_that_is_stopped_while_it_imports_says_so(tmp_path, monkeypatch):
     found = LocalAnswer(lambda: __import__("slow_to_import"), seconds=0.3).call()
     assert found.type == "TimeLimit" and "while it imported a package; import it in a cell above" in found.text
     assert "import" not in LocalAnswer(endless, seconds=0.3).call().text
-
-
-def test_a_call_that_is_stopped_by_hand_says_so_in_one_line():
-    with pytest.raises(Interrupted) as error:
-        LocalAnswer(lambda: raising(KeyboardInterrupt())).call()
-    assert error.value._render_traceback_() == [f"Interrupted: {error.value}"] and error.value.__suppress_context__
 
 
 def test_calls_keep_print_warnings_and_arguments_apart(capsys, recwarn):

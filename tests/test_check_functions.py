@@ -138,6 +138,7 @@ def test_rounded_values_are_right_and_get_a_note():
     replies = ask(LocalAnswer(lambda p, m: round((p - 1) / (m + p - 1), 2)), POINTS)
     assert judge_replies("f", replies, truth, "", "", like=close).good and rounded(replies, truth)[0].code == "rounded"
     assert not judge_replies("f", replies, truth, "", "").good
+    assert not rounded({(4, 8): 0.27272728085517883}, truth)  # single precision
     assert not rounded(ask(LocalAnswer(truth), POINTS), truth) and not rounded({(4, 8): 0.5}, truth)
 
 

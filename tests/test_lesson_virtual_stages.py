@@ -87,7 +87,8 @@ def interleaved_1f1b(p, m, v, rank):
 
 def test_a_function_of_orders_with_chunks_is_shown_and_run():
     wanted = shown(nb.show(schedules.interleaved_1f1b(2, 2, 2), summary=False))
-    assert shown(nb.show(interleaved_1f1b, stages=2, micro_batches=2, chunks=2, summary=False)) == wanted
+    found = shown(nb.show(interleaved_1f1b, stages=2, micro_batches=2, chunks=2, summary=False))
+    assert found == f"{wanted}\n\nThe step takes 10 slots."
     assert "raised TypeError" in shown(nb.show(interleaved_1f1b, stages=2, micro_batches=2))
     run = run_subject(interleaved_1f1b, 2, 2, chunks=2, clock="virtual", sizes=SMALL, steps=1)
     assert run.slots == 10 and "chunks whose activations are held at most, per rank" in shown(run.numbers())

@@ -117,7 +117,12 @@ def close(value, target) -> bool:
 def rounded(replies: Mapping[tuple, object], truth: Callable) -> list[Message]:
     """A note on replies that are right, where they are only close."""
     return [Message("rounded", "Rounded values are taken. Others compute with them: return the value as it is.", good=True)
-            ] * (first_wrong(replies, truth, close) is None and first_wrong(replies, truth) is not None)
+            ] * (first_wrong(replies, truth, close) is None and first_wrong(replies, truth, _single) is not None)
+
+
+def _single(value, target):
+    """Up to the rounding of floats in single precision, a tensor's."""
+    return near(as_number(value), target, 1e-6)
 
 
 def slip_of(replies: Mapping[tuple, object], truth: Callable, slips: Sequence[Slip], like: Callable = same) -> Slip | None:
