@@ -253,8 +253,8 @@ EXERCISES: dict[str, Exercise] = {exercise.grade_id: exercise for exercise in (
     Exercise("ex6-conclusions", _EXPERIMENT, "Conclusions", ("conclusions", "table"), 8, (
         "Each conclusion is a look at one or two columns. You may read them off, or let pandas do it.",
         "For d multiply three columns. For e compare the two bubbles row by row; what is peculiar to that row answers f.",
-        "`table.step_time_measured.idxmin()` is the number of the row with the least. For g compare the rows of a and c; for h "
-        "and j leave no row out that the statement is about; for i one pair of rows that contradicts is enough.",
+        "`table.step_time_measured.idxmin()` is the number of the row with the least (`argmin` counts from 0). For g compare the "
+        "rows of a and c; for h and j leave no row out that the statement is about; for i one pair that contradicts is enough.",
     ), experiment_conclusions.check_conclusions,
              {key: statement.text for key, statement in experiment_conclusions.CONCLUSIONS.items()}),
 )}

@@ -8,23 +8,22 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
-from course.answers import LocalAnswer, Raised
+from course.answers import Interrupted, LocalAnswer, Raised
 from course.pipeline import PipelineError, Sizes, keepable_slot, run
 from course.pipeline.machine import facts
 from course.pipeline.pool import pool_of
 from course.plan import BACKWARD, COLUMNS, CONDITIONS, EACH, FIXED, Row
 from course.plan_rules import Plan, read_plan
 from course.progress import is_grading
-from course.real_run import Interrupted
 from course.records import Records
 
 NAME = "experiment_table"
+CLOCKS = ("paced", "virtual")
 PLANNED = 0.001  # seconds of a slot where times follow the plan
 ROOM, MOST_ROOM = 1.1, 2  # a table's slot, over the longest that a row needs; more in tables whose steps take
 SOON = 12  # seconds in all, since a busy machine keeps a longer slot more easily
 TIGHT = 1.5  # a new row may need this many times the table's slot: an operation has three times what it takes
 AGAIN = 0.01  # of the bubble: a row with overruns that is off by more is run once more
-NOTED = ("overruns", "all_reduce_seconds", "max_gradient_difference")
 FAILURES = (PipelineError, ValueError, OSError, MemoryError)
 _unsaved: dict[Path, Records] = {}
 
@@ -37,7 +36,7 @@ class Filled(NamedTuple):
     said: list[str]
 
 
-def run_experiment(configurations, name: str = NAME, again: bool | Collection[int] = False, folder: Path | None = None,
+def run_experiment(configurations, name: str = NAME, again: bool | int | Collection[int] = False, folder: Path | None = None,
                    clock: str | None = None):
     """Run a list of configurations for real, with a progress bar; returns the table as a DataFrame, its rows counted from 1.
 
@@ -68,7 +67,12 @@ def read_configurations(configurations) -> Plan:
 
 
 def open_records(path: Path | None, clock: str) -> Records:
-    """The rows that are finished already and may stand in one table with what is run here and now."""
+    """The rows that are finished already and may stand in one table with what is run here and now.
+
+    ValueError for a clock that a table cannot have.
+    """
+    if clock not in CLOCKS:
+        raise ValueError(f"clock = {clock!r}: {' or '.join(map(repr, CLOCKS))} is needed")
     setting = setting_of(clock)
     kept = _unsaved.get(path) if path else None
     return kept if kept and kept.setting == setting else Records(path, setting)
@@ -78,6 +82,7 @@ def setting_of(clock: str) -> dict:
     """Machine, versions and pacing, as they stand beside a table."""
     found = facts()
     return {"machine": {"cores": found["cores"], "system": found["system"]},
+            "model": {name: value for name, value in vars(Sizes()).items() if name in ("hidden", "heads", "sequence")},
             "versions": {"python": platform.python_version(), **{name: _version(name) for name in (
                 "torch", "pipeline-parallelism-hands-on")}},
             "pacing": {"clock": clock, "forward of a layer, in units": f"{FIXED} + {EACH} a sample",
@@ -91,12 +96,12 @@ def _version(name):
         return "not installed"
 
 
-def fill(rows: Mapping[int, Row], records: Records, bar: Callable, again: bool | Collection[int] = False) -> Filled:
+def fill(rows: Mapping[int, Row], records: Records, bar: Callable, again: bool | int | Collection[int] = False) -> Filled:
     """Run the rows that are not finished yet, each kept as soon as it is. `bar(total)` gives the function that tells a step.
 
     A row that fails is named, the others go on. KeyboardInterrupt passes through; what is finished stays.
     """
-    chosen = set(rows) if again is True else set(again or ())
+    chosen = set(rows) if again is True else {again} if isinstance(again, int) else set(again)
     if again is True:
         records.slot, records.keepable = None, {}
     before = [number for number, row in rows.items() if records.finished(row.key) and number not in chosen]
@@ -108,7 +113,8 @@ def fill(rows: Mapping[int, Row], records: Records, bar: Callable, again: bool |
     _get_ready(rows[number] for number in waiting)
     tell = bar(len(waiting))
     for number in waiting:
-        tell(f"row {number} of {len(rows)}: {rows[number].label}")
+        seconds = float(rows[number].simulated().makespan) * records.slot if _paced(records) else 0
+        tell(f"row {number} of {len(rows)}: {rows[number].label}{f'; its step takes {seconds:.0f} s' if seconds >= 1 else ''}")
         try:
             records.add(rows[number].key, _measured(rows[number], records))
         except FAILURES as error:
@@ -172,12 +178,13 @@ def _measured(row, records):
     return {"bubble_measured": float(result.bubble_measured), "peak_activation_bytes": max(result.peak_activation_bytes),
             "step_time_predicted": result.step_time_predicted,
             "step_time_measured": result.step_time_measured + result.all_reduce_seconds,
-            "slot_seconds": records.slot, **{name: getattr(result, name) for name in NOTED}}
+            "slot_seconds": records.slot, "overruns": result.overruns, "all_reduce_seconds": result.all_reduce_seconds,
+            **({"max_gradient_difference": result.max_gradient_difference} if _paced(records) else {})}
 
 
 def _run(row, records):
     return run(row.as_schedule(), costs=row.costs(), sizes=_sizes(row), dp=row.dp, steps=1, slot_seconds=records.slot,
-               clock=records.setting["pacing"]["clock"])
+               clock=records.setting["pacing"]["clock"], compare=_paced(records))
 
 
 def table_row(row: Row, record: Mapping) -> dict:
@@ -229,16 +236,17 @@ def stopped(rows: Mapping[int, Row], records: Records) -> str:
 
 
 def trusted_records(rows: Collection[Row]) -> list[dict]:
-    """The lines of a table for these rows, each run once by the virtual clock: exact times, counted bytes. Nothing is kept.
+    """The line of a table for each of these rows, in their order: exact times of the virtual clock, counted bytes.
 
-    PipelineError where a row cannot be run.
+    Equal rows are run once, nothing is kept. PipelineError where a row cannot be run.
     """
     numbered = dict(enumerate(dict.fromkeys(rows), 1))
     filled = fill(numbered, Records(None, setting_of("virtual")), lambda total: lambda step: None)
     if filled.failed:
         number, reason = next(iter(filled.failed.items()))
         raise PipelineError(f"row {number} ({numbered[number].label}): {reason}", None, None, reason)
-    return filled.rows
+    by_row = dict(zip(numbered.values(), filled.rows, strict=True))
+    return [by_row[row] for row in rows]
 
 
 def as_frame(rows: list[dict], records: Records):

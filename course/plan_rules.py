@@ -125,7 +125,8 @@ def _read_row(item, layers):
         item = dict(zip(NAMES, item, strict=False))
     if not isinstance(item, Mapping):
         return None, ("not-a-row", f"a row is a dict such as {EXAMPLE}; found {_show(item)}.")
-    given = {**MISSING, "layers": layers, **{str(key).strip(): value for key, value in item.items()}}
+    written_out = {str(key).strip(): value for key, value in item.items() if value is not None or key not in MISSING}
+    given = {**MISSING, "layers": layers, **written_out}
     given |= {name: _whole(given[name]) for name in (*COUNTS, *FACTORS) if name in given}
     given["schedule"] = _schedule(given.get("schedule"))
     broken = next(_broken(given), None)

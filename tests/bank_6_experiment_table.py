@@ -35,6 +35,9 @@ RIGHT_PLANS = [
     plan(f"[{{**row, 'layers': 24}} for row in ({A}, {B}, {C})]", 6),
     plan(f"[{{**row, 'micro_batch_size': 2 * row['micro_batch_size']}} for row in ({A}, {B}, {C})]", 6),
     plan(f"[{A}, {A}, {B}, {C}]", 6, "same-rows"),
+    plan(f"[{{**{A}, 'chunks': None, 'slow_stage': None}}, {B}, {C}]", 6),
+    plan("[R('gpipe', 2, 1, 8, 4, 1), R('1f1b', 4, 1, 4, 8, 1), R('interleaved_1f1b', 4, 4, 8, 4, 1)]", 6,
+         before="import collections\nR = collections.namedtuple('R', 'schedule pp chunks micro_batches micro_batch_size dp')"),
     beside("'micro_batches': 8.0, 'pp': 1, 'slow_stage': 1.5", 6),
 ]
 
@@ -129,6 +132,11 @@ WRONG_TABLES = [
     table("table = [1, 2]", 0, "not-a-table"),
     table("table = {'pp': [1, 2], 'dp': [1]}", 0, "not-a-table"),
     table("table = lambda: lines", 0, "refused"),
+    table("table = pandas.DataFrame(lines).style", 0, before="import pandas"),
+    table("table = pandas.DataFrame(lines).round(3)", 4, "rounded", before="import pandas"),
+    table("table = pandas.DataFrame(lines).T", 0, "missing-columns", before="import pandas"),
+    table("table = made(configurations[:2])", 1 + 2 / 8 + 3, "row-missing", "nothing-parts"),
+    table("table = made([Row('1f1b', 2, 1, m, 32 // m) for m in (8, 32)])", 4, "other-row", before="from course.plan import Row"),
     table("table = [{key: line[key] for key in line if key != 'bubble_measured'} for line in lines]", 3, "missing-columns"),
     table("table = pandas.DataFrame(lines).rename(columns={'dp': 'replicas', 'global_batch': 'batch'})", 0.75, "missing-columns",
           before="import pandas"),

@@ -23,3 +23,10 @@ def made(rows=DEFAULT, **options) -> list[dict]:
     if rows and not isinstance(rows[0], Row):
         rows = list(read_plan(list(rows)).rows.values())
     return [table_row(row, record(row, **options)) for row in rows]
+
+
+def row(**changes):
+    return {"schedule": "1f1b", "pp": 2, "chunks": 1, "micro_batches": 4, "micro_batch_size": 2, "dp": 1, "layers": 4} | changes
+
+
+PLAN = [row(), row(schedule="gpipe"), row(schedule="interleaved_1f1b", chunks=2), row(micro_batches=2, dp=2), row(slow_stage=2)]

@@ -11,22 +11,15 @@ from pathlib import Path
 import pytest
 
 from course import experiments
-from course.answers import LocalAnswer
+from course.answers import Interrupted, LocalAnswer
 from course.checks.experiment_table import check_table
-from course.experiments import as_frame, open_records, run_experiment, trusted_records
+from course.experiments import run_experiment
 from course.pipeline import PipelineError, close
-from course.plan import COLUMNS, CONDITIONS, DEFAULT, Row
+from course.plan import COLUMNS, CONDITIONS, Row
 from course.plan_rules import read_plan
-from course.real_run import Interrupted
+from tests.experiment_lines import PLAN, row
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-def row(**changes):
-    return {"schedule": "1f1b", "pp": 2, "chunks": 1, "micro_batches": 4, "micro_batch_size": 2, "dp": 1, "layers": 4} | changes
-
-
-PLAN = [row(), row(schedule="gpipe"), row(schedule="interleaved_1f1b", chunks=2), row(micro_batches=2, dp=2), row(slow_stage=2)]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -132,6 +125,13 @@ def test_a_row_that_fails_is_named_and_the_others_go_on(runs, capsys):
     assert len(virtual()) == 5 and len(seen) == 6
 
 
+def test_stopped_while_it_looks_for_the_slot_nothing_is_lost(runs, monkeypatch):
+    monkeypatch.setattr(experiments, "keepable_slot", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(Interrupted, match="0 of 5 rows are finished"):
+        run_experiment(PLAN)
+    assert runs[0] == []
+
+
 def test_where_no_row_could_be_run_there_is_no_table(runs, capsys):
     runs[1].update(dict.fromkeys(range(1, 6), MemoryError("no room")))
     assert virtual() is None
@@ -156,8 +156,15 @@ def test_only_what_has_changed_is_run_again(runs):
     assert len(seen) == 1, "the row that was taken out is still kept, and their order does not matter"
     virtual(again=[2, 4])
     assert seen[1:] == [("gpipe", 2, 4, 1), ("1f1b", 2, 2, 2)]
+    virtual(again=2)
+    assert seen[3:] == [("gpipe", 2, 4, 1)]
     virtual(again=True)
-    assert len(seen) == 3 + 5
+    assert len(seen) == 4 + 5
+
+
+def test_a_clock_that_a_table_cannot_have_is_refused():
+    with pytest.raises(ValueError, match="clock = 'real': 'paced' or 'virtual'"):
+        run_experiment(PLAN, clock="real")
 
 
 @pytest.mark.parametrize("broken", [row(micro_batches=3), row(pp="two"), row(layers=8), 7])
@@ -257,39 +264,3 @@ def test_a_row_that_needs_longer_slots_makes_all_rows_run_anew(monkeypatch, runs
     assert experiments.ROOM * 0.002 <= both.attrs["slot_seconds"] < experiments.MOST_ROOM * 0.002
     assert set(seen) == {("1f1b", 2, 4, 1), ("gpipe", 2, 4, 1)}
     assert both.step_time_predicted[1] == both.step_time_predicted[2] > 2 * first.step_time_predicted[1]
-
-
-def test_while_it_is_graded_times_follow_the_plan_and_nothing_is_written(monkeypatch, folder, capsys):
-    monkeypatch.setenv("NBGRADER_VALIDATING", "1")
-    table = run_experiment(PLAN)
-    assert table.attrs["pacing"]["clock"] == "virtual" and not list(folder.iterdir())
-    output, errors = capsys.readouterr()
-    assert "because the notebook is graded or validated" in output and errors == ""
-
-
-def test_trusted_records_are_a_table_that_a_learners_is_held_against():
-    rows = list(read_plan(PLAN).rows.values())
-    trusted = trusted_records([*rows, rows[0]])
-    assert len(trusted) == len(PLAN)
-    table = virtual().to_dict("records")
-    assert check_table(LocalAnswer(table), LocalAnswer(PLAN), trusted).points == 6
-    table[1]["peak_activation_bytes"] += 64
-    found = check_table(LocalAnswer(table), LocalAnswer(PLAN), trusted)
-    assert found.points == 4 and "trusted-peak" in found.codes
-
-
-def test_a_trusted_run_that_fails_raises(monkeypatch):
-    monkeypatch.setattr(experiments, "run", lambda *_, **__: (_ for _ in ()).throw(PipelineError("gone", None, None, "gone")))
-    with pytest.raises(PipelineError, match=r"row 1 \(1f1b, pp 2, m 8, b 4\): gone"):
-        trusted_records(DEFAULT[:1])
-
-
-def test_a_frame_of_no_rows_has_its_columns():
-    records = open_records(None, "virtual")
-    assert list(as_frame([], records).columns) == [*COLUMNS, *CONDITIONS]
-
-
-def test_importing_it_leaves_torch_pandas_and_tqdm_out():
-    code = "import sys, course.experiments; print({'torch', 'pandas', 'tqdm', 'matplotlib', 'IPython'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
-    assert done.stdout.strip() == "set()"

@@ -1,11 +1,12 @@
 """A real run computes what one process computes, in the schedule's order, and measures it."""
 
 import json
+import math
 
 import pytest
 
 from course import Costs, Operation, Schedule, Timeline, violations
-from course.pipeline import Sizes, run
+from course.pipeline import Sizes, keepable_slot, run
 from course.schedules import SCHEDULES, gpipe, interleaved_1f1b, one_f_one_b
 
 LAST_IN_FIRST_OUT = """
@@ -155,3 +156,20 @@ def test_what_cannot_run_is_refused_before_any_process_is_touched(schedule, opti
         run(schedule, **options)
     for word in words:
         assert word in str(caught.value)
+
+
+def test_without_a_comparison_there_is_no_reference_and_all_else_is_the_same():
+    options = {"clock": "virtual", "slot_seconds": 0.001, "steps": 1}
+    compared, alone = (run(gpipe(2, 3), compare=compare, **options) for compare in (True, False))
+    assert alone.reference_losses == () and math.isnan(alone.max_gradient_difference) and alone.notes == ()
+    assert alone.losses == compared.losses == compared.reference_losses and alone.measured == compared.measured
+    assert alone.peak_activation_bytes == compared.peak_activation_bytes
+    assert json.loads(json.dumps(alone.to_json(), allow_nan=False))["max_gradient_difference"] is None and "loss" in str(alone)
+
+
+def test_the_slot_that_this_machine_can_keep_is_found_without_a_measurement():
+    seconds = keepable_slot(gpipe(2, 2), Costs(10, 20))
+    assert 0.008 / 10 <= seconds < 10, "no operation is shorter than the shortest that is kept"
+    assert keepable_slot(gpipe(1, 2), Costs(10, 20), Sizes(micro_batch_size=1), dp=2) > 0
+    with pytest.raises(ValueError, match="dp x ranks"):
+        keepable_slot(gpipe(8, 2), Costs(), dp=3)

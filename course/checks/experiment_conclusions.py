@@ -189,7 +189,7 @@ def _from_one(given, lines):
 def _meaning(kind, value):
     """A row's number, a reason, True or False; None where the value is none of its kind."""
     if kind == "row":
-        number = None if isinstance(value, bool) else as_number(value)
+        number = as_number(value.lower().replace("row", "")) if isinstance(value, str) else as_number(value)
         return int(number) if number is not None and number == int(number) else None
     if isinstance(value, str) and kind == "reason":
         word = " ".join(value.lower().replace("_", " ").split()).rstrip(".")

@@ -98,9 +98,15 @@ def _computed(lines, slot):
         if line.row and estimate is not None and not near(estimate, line.row.bubble_estimated, EXACT):
             messages.append(_wrong_estimate(line))
         if line.row and predicted is not None and not near(predicted, _planned(line, slot), EXACT * abs(_planned(line, slot))):
-            messages.append(_say("predicted", line, f"step_time_predicted is {_number(line, 'step_time_predicted')} s. With the "
-                                 "slot of the other rows the simulated step takes another time."))
+            messages.append(_wrong_prediction(line, _planned(line, slot)))
     return messages
+
+
+def _wrong_prediction(line, planned):
+    said = f"step_time_predicted is {_number(line, 'step_time_predicted')} s"
+    if near(_predicted(line), planned, ROUNDED * abs(planned)):
+        return _say("rounded", line, f"{said}. It was rounded, or changed a little: keep all digits, and round what you show.")
+    return _say("predicted", line, f"{said}. With the slot of the other rows the simulated step takes another time.")
 
 
 def _planned(line, slot):

@@ -22,7 +22,7 @@ class Run:
     `predicted` and `measured` are in slots, so that one lies under the other; a slot is `slot_seconds` long.
     `bubble_measured` counts the emulated devices' time as work and overruns as idle; with the real clock the
     measured spans are the work. `losses` has one number a step, `max_gradient_difference` is over all parameters in
-    the last step (NaN, and no `reference_losses`, where the model is too large for one process). `bytes_sent` is
+    the last step (NaN, and no `reference_losses`, where one process did not train the model). `bytes_sent` is
     (from stage, to stage) -> bytes a step; `peak_activation_bytes` and the counts are per rank, `parameter_bytes` per
     stage, `output` is each rank's stdout. `activation_steps` has per rank (time in slots, bytes of activations held from
     then on), `bytes_of_one` per stage what one micro-batch adds to them. Of `dp` replicas the slowest is shown; the

@@ -24,7 +24,7 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
         backward: float | Sequence | None = None, costs: Costs | None = None, slot_seconds: float | None = None,
         steps: int = 4, seed: int = 0, learning_rate: float = 0.2, sizes: Sizes | None = None,
         during: Callable[[Operation], object] | None = None, build: Callable | None = None, engine: str = "ours",
-        dp: int = 1, workers=None) -> Run:
+        dp: int = 1, workers=None, compare: bool = True) -> Run:
     """Train a small transformer by this schedule, one process a rank, and measure the last of `steps` steps.
 
     Clocks: `paced` computes everything and lets each operation of the measured step last as long as its emulated
@@ -35,6 +35,7 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
     of the next byte out at the last, float32 of the shape `sizes.boundary` in between.
     `dp` replicas of the pipeline train on micro-batches of their own, and sum their gradients by an all-reduce after the
     step, which takes its real time and is measured apart.
+    `compare`: whether one process trains the whole model as well, to compare losses and gradients with.
     Engines: `ours`, or `torch` for torch.distributed.pipelining, with the real clock. `workers` None: this process's warm
     pool; else what has its `ranks` and its `run`.
 
@@ -68,8 +69,8 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
         got = measure(lambda *job: do(*job, planned=planned), predicted, steps - 1, clock, costs.per_boundary(stages), slot,
                       GROWTH if slot_seconds is None else 1)
         weights = {stage: size for reply in prepared for stage, size in reply["parameter_bytes"].items()}
-        truth, compared = {"losses": [], "difference": math.nan}, sum(weights.values()) <= LARGEST_COMPARED
-        if compared:
+        truth, too_large = {"losses": [], "difference": math.nan}, sum(weights.values()) > LARGEST_COMPARED
+        if compare and not too_large:
             gradients = {stage: flat for reply in do("course.pipeline.training:gradients", on=len(schedule.ranks))
                          for stage, flat in reply.items()}
             order = [replica * schedule.micro_batches + number for replica in range(dp) for number in _order(schedule)]
@@ -94,7 +95,7 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
         all_reduce_seconds=_reducing(got.all_traces, len(schedule.ranks)) / NANO,
         pids=tuple(reply["pid"] for reply in prepared), output=tuple(output),
         machine=facts() | {"torch": prepared[0]["torch"], "preloaded": all(reply["preloaded"] for reply in prepared)},
-        notes=tuple(_notes(got, dragged, compared)))
+        notes=tuple(_notes(got, dragged, compare and too_large)))
 
 
 def keepable_slot(schedule: Schedule, costs: Costs, sizes: Sizes | None = None, dp: int = 1) -> float:
@@ -135,8 +136,8 @@ def _total(losses):
     return sum(losses[number] for number in sorted(losses))
 
 
-def _notes(got, dragged, compared):
-    if not compared:
+def _notes(got, dragged, too_large):
+    if too_large:
         yield f"gradients are not compared: the model is larger than {LARGEST_COMPARED:,} bytes"
     if got.overruns:
         yield (f"{got.overruns} operations took longer than their emulated device would, in the best of {got.attempts} "

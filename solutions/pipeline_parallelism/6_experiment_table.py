@@ -20,7 +20,7 @@ from course.experiments import run_experiment
 from course.formulas import PPConfig
 from course.lessons.experiment_table import (
     batches, blank_record, bubbles, markdown, mended, shortest, show_table, steps_over_m)
-from course.notebook import check, hint, predict, reveal, statements
+from course.notebook import check, explore, hint, predict, reveal, statements, when_right
 
 four = PPConfig(2, 8, 4), PPConfig(4, 8, 4), PPConfig(4, 32, 1), PPConfig(8, 64, 1)
 
@@ -309,6 +309,15 @@ markdown(table)
 
 # %%
 blank_record()
+
+# %% [markdown]
+# ## Other sizes at a glance
+#
+# Simulated, with sliders. Its slots are one operation long, however many samples are in it: what a smaller micro-batch costs it
+# does not show. That is what the table is for.
+
+# %%
+when_right("ex6-plan", lambda: explore("interleaved_1f1b", ranks=4, micro_batches=8, chunks=2))
 
 # %% [markdown]
 # ## What to take along
