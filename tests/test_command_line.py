@@ -190,7 +190,8 @@ def test_an_interrupted_table_keeps_its_rows_and_goes_on(tmp_path):
     (tmp_path / "plan.toml").write_text(PLAN)
     arguments = [sys.executable, "-m", "course", "table", "plan.toml"]
     begun = subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                             env=os.environ | {"PYTHONPATH": str(ROOT)})
+                             env=os.environ | {"PYTHONPATH": str(ROOT)},
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a background job ignores it
     deadline = time.monotonic() + 120
     while begun.poll() is None and time.monotonic() < deadline:
         with contextlib.suppress(OSError, ValueError):
