@@ -60,7 +60,7 @@ def pacing(about: Mapping) -> str:
     try:
         unit, clock, machine = float(about["slot_seconds"]) * 1000, about["pacing"]["clock"], about["machine"]
         return (f"Emulated devices: one unit is {unit:.2f} ms, a layer's forward takes {FIXED} units and {EACH} for each sample. "
-                f"Clock: {clock}. Machine: {machine['cores']:g} cores, {machine['system']}.")
+                f"Clock: {clock}. Machine: {machine['cores']:g} core{'s' * (machine['cores'] != 1)}, {machine['system']}.")
     except (KeyError, TypeError, ValueError):
         return ""
 
