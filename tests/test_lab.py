@@ -1,9 +1,11 @@
 """JupyterLab as a learner's and an instructor's browser meets it: formgrader, and which panels are off."""
 
+import contextlib
 import json
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 
 import nbformat
@@ -43,6 +45,12 @@ def lab(tmp_path_factory):
             with urllib.request.urlopen(request, timeout=60) as reply:
                 return reply.status, reply.read().decode()
 
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:  # the file is there a moment before the server listens
+            with contextlib.suppress(urllib.error.URLError):
+                get("api/status")
+                break
+            time.sleep(0.1)
         yield get
     finally:
         server.terminate()

@@ -149,7 +149,7 @@ def test_with_too_little_memory_in_a_real_control_group_the_error_says_so_and_a_
     assert "".join(struck).startswith(("rank ", "the processes could not be started", "difference 0.0"))
 
 
-def test_two_programs_at_once_do_not_know_of_each_other(tmp_path):
+def test_two_programs(tmp_path):
     folders = [tmp_path / name for name in ("one", "two")]
     for folder in folders:
         folder.mkdir()
