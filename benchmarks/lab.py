@@ -6,12 +6,9 @@ course does whose processes are forks of the kernel.
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 import tempfile
-import time
 import urllib.request
+from http.cookiejar import CookieJar
 from pathlib import Path
 
 import psutil
@@ -19,6 +16,7 @@ from jupyter_client import BlockingKernelClient
 
 from benchmarks.processes import pss
 from benchmarks.table import heading, show
+from tests.browser import jupyter
 
 RUN = """
 from course import notebook, schedules
@@ -44,18 +42,11 @@ def tree(pid):
 
 def lab_after(code):
     """MiB by program of a JupyterLab one of whose kernels has run this code."""
-    with tempfile.TemporaryDirectory() as home:
-        places = {"JUPYTER_RUNTIME_DIR": home, "JUPYTER_CONFIG_DIR": home, "IPYTHONDIR": home}
-        server = subprocess.Popen(
-            [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ServerApp.port=0",
-             "--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True", f"--ServerApp.root_dir={home}"],
-            env={**os.environ, **places}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-        try:
-            url = _address(server, Path(home))
-            urllib.request.urlopen(url + "lab", timeout=PATIENCE).close()
-            with urllib.request.urlopen(urllib.request.Request(url + "api/kernels", method="POST"), timeout=PATIENCE) as reply:
-                kernel = json.load(reply)["id"]
-            client = BlockingKernelClient(connection_file=str(Path(home, f"kernel-{kernel}.json")))
+    with tempfile.TemporaryDirectory() as place:
+        home, runtime = Path(place), Path(place, "runtime")
+        with jupyter(home, home) as url:
+            kernel = _start_kernel(url)
+            client = BlockingKernelClient(connection_file=str(runtime / f"kernel-{kernel}.json"))
             client.load_connection_file()
             client.start_channels()
             client.wait_for_ready(PATIENCE)
@@ -63,20 +54,18 @@ def lab_after(code):
             if done["content"]["status"] != "ok":
                 raise RuntimeError(f"the kernel says: {done['content']}")
             client.stop_channels()
-            return tree(server.pid)
-        finally:
-            server.terminate()
-            server.wait(PATIENCE)
+            (said,) = runtime.glob("jpserver-*.json")
+            return tree(json.loads(said.read_text())["pid"])
 
 
-def _address(server, runtime):
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        try:
-            return json.loads((runtime / f"jpserver-{server.pid}.json").read_text())["url"]
-        except (OSError, ValueError):
-            time.sleep(0.1)
-    raise RuntimeError(f"JupyterLab did not start within {PATIENCE} s")
+def _start_kernel(url):
+    """The id of a new kernel, asked for as a browser does: with the page's cookie."""
+    jar = CookieJar()
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+    browser.open(url + "lab", timeout=PATIENCE).close()
+    token = next(cookie.value for cookie in jar if cookie.name == "_xsrf")
+    with browser.open(urllib.request.Request(url + "api/kernels", method="POST", headers={"X-XSRFToken": token})) as reply:
+        return json.load(reply)["id"]
 
 
 def main():

@@ -14,6 +14,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from tests.headless import ASSIGNMENT
+
 ROOT = Path(__file__).resolve().parent.parent
 # Without these Chromium calls home at every start, where a closed network refuses it.
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -64,21 +66,22 @@ def jupyter(folder, home, theme=LIGHT):
                                   stderr=subprocess.STDOUT, start_new_session=True,
                                   env={**os.environ, **{name: str(path) for name, path in places.items()}})
     try:
-        yield _address(server, home)
+        yield address_of(server, home / "runtime", home / "server.log")
     finally:
         _end(server)
 
 
-def _address(server, home):
-    said = home / "runtime" / f"jpserver-{server.pid}.json"
+def address_of(server, runtime, log) -> str:
+    """Wait until a Jupyter server listens, not only says its address in the folder `runtime`; the address."""
+    said = Path(runtime, f"jpserver-{server.pid}.json")
     deadline = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < deadline and server.poll() is None:
         with contextlib.suppress(OSError, ValueError):
-            url = json.loads(said.read_text())["url"]
-            urllib.request.urlopen(url + "api/status", timeout=5).close()
-            return url
+            found = json.loads(said.read_text(encoding="utf-8"))
+            urllib.request.urlopen(f"{found['url']}api/status?token={found['token']}", timeout=5).close()
+            return found["url"]
         time.sleep(0.1)
-    raise AssertionError(f"the server did not come up:\n{(home / 'server.log').read_text(encoding='utf-8')}")
+    raise AssertionError(f"the server did not come up:\n{Path(log).read_text(encoding='utf-8')}")
 
 
 def _end(server):
@@ -95,6 +98,37 @@ def write_notebook(path, *cells) -> None:
     made = [nbformat.v4.new_code_cell(code, id=f"cell-{number}") for number, code in enumerate(cells)]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(nbformat.v4.new_notebook(cells=made, metadata=kernel), path)
+
+
+def copy_released(folder):
+    """The released notebooks, as a learner has them."""
+    for path in (ROOT / "notebooks" / ASSIGNMENT).glob("*.ipynb"):
+        shutil.copy(path, folder)
+
+
+def places(path) -> dict[str, int]:
+    """What each cell of a notebook is -> its number: its grade_id, or the begin of its code."""
+    return {cell.metadata.get("nbgrader", {}).get("grade_id") or cell.source.splitlines()[0]: number
+            for number, cell in enumerate(nbformat.read(path, as_version=4).cells)}
+
+
+@contextlib.contextmanager
+def pages(place, request, imports, ready):
+    """open_notebook(cells...) writes a notebook of this test, runs its first cell and waits for what `ready` selects."""
+    browser, url, folder = place
+    opened = []
+
+    def open_notebook(*cells, **options):
+        name = f"{request.node.originalname}{len(opened)}.ipynb"
+        write_notebook(folder / name, imports + cells[0], *cells[1:])
+        opened.append(Notebook(browser, url, name, **options))
+        opened[-1].run(0)
+        opened[-1].page.wait_for_selector(ready)
+        return opened[-1]
+
+    yield open_notebook
+    for page in opened:
+        page.close()
 
 
 class Notebook:
@@ -129,9 +163,25 @@ class Notebook:
     def run(self, number, keys="Control+Enter") -> str:
         """Run a cell as a learner does, wait until it has ended, and give the text that it shows."""
         before = self.prompt(number)
-        self.cell(number).locator(".jp-InputArea-editor .cm-content").click()
+        self.focus(number)
         self.page.keyboard.press(keys)
         return self.wait(number, before)
+
+    def focus(self, number):
+        """Put the cursor into a cell's editor."""
+        self.cell(number).locator(".jp-InputArea-editor .cm-content").click()
+
+    def write(self, number, text):
+        """Put a text into a cell at once: JupyterLab's own brackets and indents would change what is typed key by key."""
+        self.focus(number)
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.insert_text(text)
+        self.page.wait_for_function(f"text => {NOTEBOOK}.content.model.cells.get({number}).sharedModel.getSource() === text",
+                                    arg=text)
+
+    def run_all(self):
+        """Begin to run all cells."""
+        self.page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
 
     def wait(self, number, before="[ ]:") -> str:
         """Wait until a cell has run, its prompt no longer being `before`; the text that it shows."""
@@ -148,6 +198,10 @@ class Notebook:
     def shown(self, number) -> str:
         """The text below a cell."""
         return "\n".join(self.cell(number).locator(".jp-OutputArea-output").all_inner_texts())
+
+    def output(self, number) -> str:
+        """The text below a cell that may be off the screen, where it has no inner text."""
+        return "\n".join(self.cell(number).locator(".jp-OutputArea-output").all_text_contents())
 
     def close(self):
         """Close the page without saving."""

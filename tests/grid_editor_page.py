@@ -2,38 +2,18 @@
 
 import pytest
 
-from tests.browser import Notebook, chromium, jupyter, write_notebook
+from tests.browser import pages
 
 IMPORT = "from course.widgets.grid_editor import grid_editor\n"
 ANSWER = 'diagram = """\n...\n"""\ngrid_editor(diagram)'
 WRITTEN = "Written. Now run this cell (Shift+Enter), then the check below."
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    """A browser, the address of a JupyterLab, and the folder that it shows."""
-    folder = tmp_path_factory.mktemp("notebooks")
-    with chromium() as browser, jupyter(folder, tmp_path_factory.mktemp("home")) as url:
-        yield browser, url, folder
-
-
 @pytest.fixture
 def opened(place, request):
     """opened(cells...) gives a notebook in which the first cell, with the editor, has run."""
-    browser, url, folder = place
-    pages = []
-
-    def open_notebook(*cells, **options):
-        name = f"{request.node.originalname}{len(pages)}.ipynb"
-        write_notebook(folder / name, IMPORT + cells[0], *cells[1:])
-        pages.append(Notebook(browser, url, name, **options))
-        pages[-1].run(0)
-        pages[-1].page.wait_for_selector(".lge td")
-        return pages[-1]
-
-    yield open_notebook
-    for page in pages:
-        page.close()
+    with pages(place, request, IMPORT, ".lge td") as open_notebook:
+        yield open_notebook
 
 
 class Editor:

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbconvert import HTMLExporter
 
-from tests.browser import CONNECTED, DARK, LIGHT, Notebook, chromium, jupyter, write_notebook
+from tests.browser import CONNECTED, DARK, LIGHT, Notebook, pages
 from tests.test_grid_editor_looks_browser import CONTRAST
 
 pytestmark = pytest.mark.browser
@@ -21,31 +21,11 @@ DRAG = """async slider => { for (let move = 0; move < 120; move++) {
     await new Promise(done => setTimeout(done, 5)); } }"""
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    """A browser, the address of a JupyterLab, and the folder that it shows."""
-    folder = tmp_path_factory.mktemp("notebooks")
-    with chromium() as browser, jupyter(folder, tmp_path_factory.mktemp("home")) as url:
-        yield browser, url, folder
-
-
 @pytest.fixture
 def opened(place, request):
     """opened(cells...) gives a notebook in which the first cell has run."""
-    browser, url, folder = place
-    pages = []
-
-    def open_notebook(*cells, **options):
-        name = f"{request.node.originalname}{len(pages)}.ipynb"
-        write_notebook(folder / name, IMPORT + cells[0], *cells[1:])
-        pages.append(Notebook(browser, url, name, **options))
-        pages[-1].run(0)
-        pages[-1].page.wait_for_selector(".lex svg")
-        return pages[-1]
-
-    yield open_notebook
-    for page in pages:
-        page.close()
+    with pages(place, request, IMPORT, ".lex svg") as open_notebook:
+        yield open_notebook
 
 
 class Page:

@@ -1,16 +1,14 @@
 """JupyterLab as a learner's and an instructor's browser meets it: formgrader, and which panels are off."""
 
-import contextlib
 import json
 import subprocess
 import sys
-import time
-import urllib.error
 import urllib.request
 
 import nbformat
 import pytest
 
+from tests.browser import address_of
 from tests.nbgrader_course import environment, nbgrader, submit
 from tests.tiny_assignment import EXERCISES, copy_settings, write_source
 from tools.environment import configure_lab
@@ -34,23 +32,13 @@ def lab(tmp_path_factory):
             cwd=root, env=environment(root), stdout=log, stderr=subprocess.STDOUT,
         )  # fmt: skip
     try:
-        said = root / "jupyter" / "runtime" / f"jpserver-{server.pid}.json"
-        while not said.exists():
-            assert server.poll() is None, (root / "lab.log").read_text(encoding="utf-8")
-            time.sleep(0.1)
-        url = json.loads(said.read_text(encoding="utf-8"))["url"]
+        url = address_of(server, root / "jupyter" / "runtime", root / "lab.log")
 
         def get(path):
             request = urllib.request.Request(url + path, headers={"Authorization": "token secret"})
             with urllib.request.urlopen(request, timeout=60) as reply:
                 return reply.status, reply.read().decode()
 
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:  # the file is there a moment before the server listens
-            with contextlib.suppress(urllib.error.URLError):
-                get("api/status")
-                break
-            time.sleep(0.1)
         yield get
     finally:
         server.terminate()

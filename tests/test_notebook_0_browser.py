@@ -1,12 +1,9 @@
 """Notebook 0 in JupyterLab: a run is interrupted, a worker is killed from another cell, and each time the next run works."""
 
-import shutil
-
 import nbformat
 import pytest
 
-from tests.browser import ROOT, Notebook, chromium, jupyter
-from tests.headless import ASSIGNMENT
+from tests.browser import Notebook
 
 NAME = "0_start_here.ipynb"
 LONG = 'run_for_real(schedules.gpipe(stages=4, micro_batches=2), slot_seconds=5, steps=1)'
@@ -16,21 +13,18 @@ threading.Timer(3, os.kill, (again.run.pids[1], signal.SIGKILL)).start()"""
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory):
+@pytest.fixture
+def opened(lab):
     """The released notebook with four cells of a curious learner at its end, and the number of the first of them."""
-    folder = tmp_path_factory.mktemp("learner")
-    for path in (ROOT / "notebooks" / ASSIGNMENT).glob("*.ipynb"):
-        shutil.copy(path, folder)
+    browser, url, folder = lab
     content = nbformat.read(folder / NAME, as_version=4)
     cells = [LONG, KILL, "again = run_for_real(schedules.gpipe(stages=4, micro_batches=2))\nagain", KILL_LATER]
     first = len(content.cells)
     content.cells += [nbformat.v4.new_code_cell(code, id=f"curious-{number}") for number, code in enumerate(cells)]
     nbformat.write(content, folder / NAME)
-    with chromium() as browser, jupyter(folder, tmp_path_factory.mktemp("home")) as url:
-        notebook = Notebook(browser, url, NAME)
-        yield notebook, content, first
-        notebook.close()
+    notebook = Notebook(browser, url, NAME)
+    yield notebook, content, first
+    notebook.close()
 
 
 def test_interrupted_killed_and_run_again(opened):
@@ -41,7 +35,7 @@ def test_interrupted_killed_and_run_again(opened):
     notebook.run(imports)
     assert "Measured on 4 processes" in notebook.run(the_run)
 
-    notebook.cell(interrupted).locator(".jp-InputArea-editor .cm-content").click()
+    notebook.focus(interrupted)
     notebook.page.keyboard.press("Control+Enter")
     notebook.page.wait_for_timeout(2000)
     assert "*" in notebook.prompt(interrupted)

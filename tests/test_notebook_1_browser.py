@@ -1,41 +1,19 @@
 """Notebook 1 as a learner meets it: in JupyterLab in a browser, solved once by mouse and once by keyboard alone."""
 
-import shutil
-
-import nbformat
 import pytest
 
 from tests.bank_1_gpipe_diagram import FIRST_OUT, LAST_OUT
-from tests.browser import ROOT, Notebook, chromium, jupyter
-from tests.headless import ASSIGNMENT
+from tests.browser import Notebook, places
 
 NAME = "1_gpipe_diagram.ipynb"
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    """(browser, address, folder) of a JupyterLab on a copy of the released notebooks."""
-    folder = tmp_path_factory.mktemp("learner")
-    for path in (ROOT / "notebooks" / ASSIGNMENT).glob("*.ipynb"):
-        shutil.copy(path, folder)
-    with chromium() as browser, jupyter(folder, tmp_path_factory.mktemp("home")) as url:
-        yield browser, url, folder
-
-
-def places(folder):
-    """What each cell is -> its number: its grade_id, or the begin of its code."""
-    found = {}
-    for number, cell in enumerate(nbformat.read(folder / NAME, as_version=4).cells):
-        found[cell.metadata.get("nbgrader", {}).get("grade_id") or cell.source.splitlines()[0]] = number
-    return found
 
 
 @pytest.fixture
 def notebook(lab):
     browser, url, folder = lab
     notebook = Notebook(browser, url, NAME)
-    yield notebook, places(folder)
+    yield notebook, places(folder / NAME)
     notebook.close()
 
 

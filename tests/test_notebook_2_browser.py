@@ -1,16 +1,11 @@
 """Notebook 2 as a learner meets it: in JupyterLab in a browser, a wrong order, then the right one, run and measured."""
 
-import shutil
-
-import nbformat
 import pytest
 
 from tests.bank_2_orders import LOOP
-from tests.browser import NOTEBOOK, ROOT, Notebook, chromium, jupyter
-from tests.headless import ASSIGNMENT
+from tests.browser import NOTEBOOK, Notebook, places
 
 NAME = "2_1f1b_phases.ipynb"
-RUN_ALL = "jupyterapp.commands.execute('notebook:run-all-cells')"
 ANSWERS = {
     "ex2-phases": "def phase_lengths(p, m, stage):\n    w = min(p - 1 - stage, m)\n    return w, m - w, w",
     "ex2-in-flight": "def peak_in_flight(schedule, p, m, stage):\n    return m if schedule == 'gpipe' else min(m, p - stage)",
@@ -19,27 +14,9 @@ ANSWERS = {
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    """(browser, address, folder) of a JupyterLab on a copy of the released notebooks."""
-    folder = tmp_path_factory.mktemp("learner")
-    for path in (ROOT / "notebooks" / ASSIGNMENT).glob("*.ipynb"):
-        shutil.copy(path, folder)
-    with chromium() as browser, jupyter(folder, tmp_path_factory.mktemp("home")) as url:
-        yield browser, url, folder
-
-
 def order(warm_up):
     body = LOOP.replace("min(p - 1 - stage, m)", warm_up).strip() + "\nreturn order"
     return "def one_f_one_b(p, m, stage):\n" + "\n".join("    " + line for line in body.splitlines())
-
-
-def write(notebook, number, text):
-    """Put a text into a cell at once: JupyterLab's own brackets and indents would change what is typed key by key."""
-    notebook.cell(number).locator(".jp-InputArea-editor .cm-content").click()
-    notebook.page.keyboard.press("Control+a")
-    notebook.page.keyboard.insert_text(text)
-    assert notebook.source(number) == text
 
 
 def see(notebook, number, text):
@@ -50,27 +27,24 @@ def see(notebook, number, text):
 
 def test_a_wrong_order_then_all_right(lab):
     browser, url, folder = lab
-    cells = nbformat.read(folder / NAME, as_version=4).cells
-    at = {cell.metadata.get("nbgrader", {}).get("grade_id") or cell.source.splitlines()[0]: number
-          for number, cell in enumerate(cells)}
-    notebook = Notebook(browser, url, NAME)
+    notebook, at = Notebook(browser, url, NAME), places(folder / NAME)
     try:
         notebook.run(at["ex2-setup"])
         stopped = notebook.run(at['within_room(schedules.gpipe(4, 8), room=4, title="GPipe, as far as it goes")'])
         assert "Stage 0 stops at F4" in stopped
         notebook.run(at['small_drawing = """'])
         assert notebook.cell(at['small_drawing = """']).locator("td[data-place]").count() == 2 * 10
-        write(notebook, at["ex2-order-answer"], order("min(p - 1, m)"))
+        notebook.write(at["ex2-order-answer"], order("min(p - 1, m)"))
         notebook.run(at["ex2-order-answer"])
         verdict = notebook.run(at["ex2-order"])
         assert "the warm-up is p-1 forwards on every stage" in verdict and "3.25 of 8 points" in verdict
         drawn = at['show(one_f_one_b, title="Your order", stages=4, micro_batches=8, summary=False)']
         notebook.run(drawn)
         assert notebook.cell(drawn).locator("svg text", has_text="Your order").count() == 1
-        write(notebook, at["ex2-order-answer"], order("min(p - 1 - stage, m)"))
+        notebook.write(at["ex2-order-answer"], order("min(p - 1 - stage, m)"))
         for grade_id, answer in ANSWERS.items():
-            write(notebook, at[f"{grade_id}-answer"], answer)
-        notebook.page.evaluate(RUN_ALL)
+            notebook.write(at[f"{grade_id}-answer"], answer)
+        notebook.run_all()
         ran = f"number => /\\d/.test({NOTEBOOK}.content.model.cells.get(number).sharedModel.execution_count)"
         notebook.page.wait_for_function(ran, arg=at['hint("ex2-explain")'], timeout=120_000)
         for grade_id, points in (("ex2-order", 8), ("ex2-phases", 3), ("ex2-in-flight", 4), ("ex2-claims", 1)):

@@ -1,12 +1,8 @@
 """Notebook 3 as a learner meets it: in JupyterLab in a browser, right answers typed, one wrong one first."""
 
-import shutil
-
-import nbformat
 import pytest
 
-from tests.browser import ROOT, Notebook, chromium, jupyter
-from tests.headless import ASSIGNMENT
+from tests.browser import Notebook, places
 
 NAME = "3_bubble_fraction.ipynb"
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
@@ -21,59 +17,30 @@ ANSWERS = {
 }
 
 
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    """(browser, address, folder) of a JupyterLab on a copy of the released notebook."""
-    folder = tmp_path_factory.mktemp("learner")
-    shutil.copy(ROOT / "notebooks" / ASSIGNMENT / NAME, folder)
-    with chromium() as browser, jupyter(folder, tmp_path_factory.mktemp("home")) as url:
-        yield browser, url, folder
-
-
-def places(folder):
-    """What each code cell is -> its number: its grade_id, or the begin of its code."""
-    found = {}
-    for number, cell in enumerate(nbformat.read(folder / NAME, as_version=4).cells):
-        found.setdefault(cell.metadata.get("nbgrader", {}).get("grade_id") or cell.source.splitlines()[0], number)
-    return found
-
-
-def write(notebook, number, text):
-    """Replace what a cell holds, by keyboard."""
-    notebook.cell(number).locator(".jp-InputArea-editor .cm-content").click()
-    notebook.page.keyboard.press("Control+A")
-    notebook.page.keyboard.insert_text(text)
-
-
-def shown(notebook, number):
-    """The text below a cell that may have been scrolled away: what is not on the screen has no inner text."""
-    return "\n".join(notebook.cell(number).locator(".jp-OutputArea-output").all_text_contents())
-
-
 def test_solved_from_top_to_bottom(lab):
     browser, url, folder = lab
-    notebook, at = Notebook(browser, url, NAME), places(folder)
+    notebook, at = Notebook(browser, url, NAME), places(folder / NAME)
     notebook.run(at["ex3-setup"])
     first = at['step("start", lambda p, m: ...)']
-    write(notebook, first, 'step("start", lambda p, m: p)')
+    notebook.write(first, 'step("start", lambda p, m: p)')
     assert "the last stage does not wait for itself" in notebook.run(first)
-    write(notebook, first, 'step("start", lambda p, m: p - 1)')
+    notebook.write(first, 'step("start", lambda p, m: p - 1)')
     assert "Step start: right" in notebook.run(first)
-    write(notebook, at["ex3-derive-answer"], ANSWERS["ex3-derive"].replace("(m + p - 1)", "m"))
+    notebook.write(at["ex3-derive-answer"], ANSWERS["ex3-derive"].replace("(m + p - 1)", "m"))
     notebook.run(at["ex3-derive-answer"])
     wrong = notebook.run(at["ex3-derive"])
     assert "5 of 8 points" in wrong and "idle over ideal time" in wrong
     for grade_id, answer in ANSWERS.items():
-        write(notebook, at[f"{grade_id}-answer"], answer)
-    write(notebook, at['predict("best-number", ..., sure=...)'], 'predict("best-number", 32, sure=90)')
-    notebook.page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        notebook.write(at[f"{grade_id}-answer"], answer)
+    notebook.write(at['predict("best-number", ..., sure=...)'], 'predict("best-number", 32, sure=90)')
+    notebook.run_all()
     last = at["when_right(\"ex3-limits\", lambda: your_choice(best_micro_batch_size, five_runs))"]
     notebook.page.set_default_timeout(180_000)
     assert "shortest of all that were run" in notebook.wait(last)
     for grade_id, points in (("ex3-derive", 8), ("ex3-use", 4), ("ex3-inverse", 3), ("ex3-definitions", 2), ("ex3-limits", 3)):
-        assert f"{points} of {points} points" in shown(notebook, at[grade_id]), grade_id
+        assert f"{points} of {points} points" in notebook.output(at[grade_id]), grade_id
     curve = next(number for code, number in at.items() if code.startswith("five_runs ="))
-    assert "samples in one" in shown(notebook, curve)
+    assert "samples in one" in notebook.output(curve)
     assert notebook.cell(curve).locator("svg[role=img]").count() == 1
-    assert "You predicted 32" in shown(notebook, at['reveal("best-number", shortest(five_runs))'])
+    assert "You predicted 32" in notebook.output(at['reveal("best-number", shortest(five_runs))'])
     notebook.close()

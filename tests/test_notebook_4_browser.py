@@ -1,12 +1,8 @@
 """Notebook 4 in JupyterLab: answers typed into its cells, all cells run, the verdicts and pictures that a learner sees."""
 
-import shutil
-
-import nbformat
 import pytest
 
-from tests.browser import NOTEBOOK, ROOT, Notebook, chromium, jupyter
-from tests.headless import ASSIGNMENT
+from tests.browser import NOTEBOOK, Notebook, places
 
 NAME = "4_virtual_stages.ipynb"
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
@@ -44,41 +40,18 @@ def activation_factor(p, v):
 }
 
 
-@pytest.fixture
-def opened(tmp_path):
-    """The released notebook in JupyterLab, and what each cell is -> its number: its grade_id, or the begin of its code."""
-    folder = tmp_path / "learner"
-    folder.mkdir()
-    for path in (ROOT / "notebooks" / ASSIGNMENT).glob("*.ipynb"):
-        shutil.copy(path, folder)
-    cells = nbformat.read(folder / NAME, as_version=4).cells
-    places = {cell.metadata.get("nbgrader", {}).get("grade_id") or cell.source.splitlines()[0]: number
-              for number, cell in enumerate(cells)}
-    with chromium() as browser, jupyter(folder, tmp_path / "home") as url:
-        notebook = Notebook(browser, url, NAME)
-        yield notebook, places, max(number for number, cell in enumerate(cells) if cell.cell_type == "code")
-        notebook.close()
-
-
-def write(notebook, number, text):
-    """Type over what a cell holds; pasted, because an editor that indents by itself would indent once more."""
-    notebook.cell(number).locator(".jp-InputArea-editor .cm-content").click()
-    notebook.page.keyboard.press("Control+A")
-    notebook.page.keyboard.insert_text(text)
-    notebook.page.wait_for_function(f"text => {NOTEBOOK}.content.model.cells.get({number}).sharedModel.getSource() === text",
-                                    arg=text)
-
-
-def test_solved_in_the_browser(opened):
-    notebook, at, last = opened
+def test_solved_in_the_browser(lab):
+    browser, url, folder = lab
+    notebook, at = Notebook(browser, url, NAME), places(folder / NAME)
+    last = next(number for code, number in at.items() if "lambda: explore(" in code)
     notebook.run(at["ex4-setup"])
-    write(notebook, at["ex4-layers-answer"], BLOCKED)
+    notebook.write(at["ex4-layers-answer"], BLOCKED)
     notebook.run(at["ex4-layers-answer"])
     said = notebook.run(at["ex4-layers"])
     assert "1 of 3 points" in said and "stage rank * v + chunk" in said and "1.0" in said
     for grade_id, answer in ANSWERS.items():
-        write(notebook, at[f"{grade_id}-answer"], answer)
-    notebook.page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        notebook.write(at[f"{grade_id}-answer"], answer)
+    notebook.run_all()
     notebook.page.wait_for_function(f"() => {NOTEBOOK}.content.model.cells.get({last}).executionCount", timeout=PATIENCE)
 
     def expect(place, *texts, inside=".jp-OutputArea-output"):
@@ -95,3 +68,4 @@ def test_solved_in_the_browser(opened):
            "lean order, 2 chunks", "Megatron's order, 2 chunks", "112")
     expect("map_of(8, ranks=2, chunks=2)", "2 chunks each", inside="svg[role=img]")
     assert "Traceback" not in "".join(notebook.page.locator(".jp-OutputArea-output").all_inner_texts())
+    notebook.close()

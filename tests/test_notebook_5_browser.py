@@ -1,13 +1,9 @@
 """Notebook 5 as a learner meets it: in JupyterLab in a browser, right answers typed, two wrong ones first."""
 
-import shutil
-
-import nbformat
 import pytest
 
 from tests import bank_5_tp_pp_dp_design as bank
-from tests.browser import ROOT, Notebook, chromium, jupyter
-from tests.headless import ASSIGNMENT
+from tests.browser import Notebook, places
 
 NAME = "5_tp_pp_dp_design.ipynb"
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
@@ -23,58 +19,29 @@ ANSWERS = {
 }
 
 
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    """(browser, address, folder) of a JupyterLab on a copy of the released notebook."""
-    folder = tmp_path_factory.mktemp("learner")
-    shutil.copy(ROOT / "notebooks" / ASSIGNMENT / NAME, folder)
-    with chromium() as browser, jupyter(folder, tmp_path_factory.mktemp("home")) as url:
-        yield browser, url, folder
-
-
-def places(folder):
-    """What each code cell is -> its number: its grade_id, or the begin of its code."""
-    found = {}
-    for number, cell in enumerate(nbformat.read(folder / NAME, as_version=4).cells):
-        found.setdefault(cell.metadata.get("nbgrader", {}).get("grade_id") or cell.source.splitlines()[0], number)
-    return found
-
-
-def write(notebook, number, text):
-    """Replace what a cell holds, by keyboard."""
-    notebook.cell(number).locator(".jp-InputArea-editor .cm-content").click()
-    notebook.page.keyboard.press("Control+A")
-    notebook.page.keyboard.insert_text(text)
-
-
-def shown(notebook, number):
-    """The text below a cell that may have been scrolled away: what is not on the screen has no inner text."""
-    return "\n".join(notebook.cell(number).locator(".jp-OutputArea-output").all_text_contents())
-
-
 def test_solved_from_top_to_bottom(lab):
     browser, url, folder = lab
-    notebook, at = Notebook(browser, url, NAME), places(folder)
+    notebook, at = Notebook(browser, url, NAME), places(folder / NAME)
     notebook.run(at["ex5-setup"])
     first = at['count("ring of 4", ...)']
-    write(notebook, first, 'count("ring of 4", 3/4)')
+    notebook.write(first, 'count("ring of 4", 3/4)')
     assert "The sums have to be handed out as well" in notebook.run(first)
-    write(notebook, at["ex5-design-c-answer"],
+    notebook.write(at["ex5-design-c-answer"],
           "design_c = dict(tp=8, pp=1, dp=1, micro_batch_size=1, chunks=1, nodes=[[0, 1, 2, 3], [4, 5, 6, 7]])")
     notebook.run(at["ex5-design-c-answer"])
     wrong = notebook.run(at["ex5-design-c"])
     assert "1.88 of 3 points" in wrong and "lies in more than one node" in wrong and "2.26 times the fastest" in wrong
     own = at['my_design("c", design_c)']
     notebook.run(own)
-    assert "270.58 GB" in shown(notebook, own) and notebook.cell(own).locator("svg[role=img]").count() == 1
+    assert "270.58 GB" in notebook.output(own) and notebook.cell(own).locator("svg[role=img]").count() == 1
     for grade_id, answer in ANSWERS.items():
-        write(notebook, at[f"{grade_id}-answer"], answer)
-    write(notebook, at['predict("first-tool-a", ..., sure=...)'], 'predict("first-tool-a", "pp", sure=90)')
-    notebook.page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        notebook.write(at[f"{grade_id}-answer"], answer)
+    notebook.write(at['predict("first-tool-a", ..., sure=...)'], 'predict("first-tool-a", "pp", sure=90)')
+    notebook.run_all()
     notebook.wait(at['hint("ex5-explain")'])
     for grade_id, points in zip(ANSWERS, (5, 3, 2, 3, 3), strict=True):
-        assert f"{points} of {points} points" in shown(notebook, at[grade_id]), grade_id
+        assert f"{points} of {points} points" in notebook.output(at[grade_id]), grade_id
     ranking = at['when_right("ex5-design-c", lambda: ranking("c", design_c))']
-    assert "(yours)" in shown(notebook, ranking) and notebook.cell(ranking).locator("svg[role=img]").count() == 1
-    assert "You predicted pp" in shown(notebook, at['reveal("first-tool-a", after="ex5-design-a")'])
+    assert "(yours)" in notebook.output(ranking) and notebook.cell(ranking).locator("svg[role=img]").count() == 1
+    assert "You predicted pp" in notebook.output(at['reveal("first-tool-a", after="ex5-design-a")'])
     notebook.close()

@@ -1,14 +1,11 @@
 """Notebook 6 as a learner meets it: in JupyterLab in a browser, a plan mended, a run that is stopped and goes on, conclusions."""
 
 import json
-import shutil
 import time
 
-import nbformat
 import pytest
 
-from tests.browser import ROOT, Notebook, chromium, jupyter
-from tests.headless import ASSIGNMENT
+from tests.browser import Notebook, places
 
 NAME = "6_experiment_table.ipynb"
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
@@ -27,26 +24,8 @@ conclusions = {
 """
 
 
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    """(browser, address, folder) of a JupyterLab on a copy of the released notebooks."""
-    folder = tmp_path_factory.mktemp("learner")
-    for path in (ROOT / "notebooks" / ASSIGNMENT).glob("*.ipynb"):
-        shutil.copy(path, folder)
-    with chromium() as browser, jupyter(folder, tmp_path_factory.mktemp("home")) as url:
-        yield browser, url, folder
-
-
 def plan(rows):
     return "configurations = [\n    " + ",\n    ".join(ROW % row for row in rows) + "]"
-
-
-def write(notebook, number, text):
-    """Put a text into a cell at once."""
-    notebook.cell(number).locator(".jp-InputArea-editor .cm-content").click()
-    notebook.page.keyboard.press("Control+a")
-    notebook.page.keyboard.insert_text(text)
-    assert notebook.source(number) == text
 
 
 def finished(folder):
@@ -60,7 +39,7 @@ def finished(folder):
 def stop_after_a_row(notebook, number, folder):
     """Run a cell, press the square in the toolbar once a row is finished; what the cell then shows."""
     before = notebook.prompt(number)
-    notebook.cell(number).locator(".jp-InputArea-editor .cm-content").click()
+    notebook.focus(number)
     notebook.page.keyboard.press("Control+Enter")
     deadline = time.monotonic() + 300
     while not finished(folder) and time.monotonic() < deadline:
@@ -71,26 +50,24 @@ def stop_after_a_row(notebook, number, folder):
 
 def test_stopped_resumed_and_concluded(lab):
     browser, url, folder = lab
-    at = {cell.metadata.get("nbgrader", {}).get("grade_id") or cell.source.splitlines()[0]: number
-          for number, cell in enumerate(nbformat.read(folder / NAME, as_version=4).cells)}
-    notebook = Notebook(browser, url, NAME)
+    notebook, at = Notebook(browser, url, NAME), places(folder / NAME)
     notebook.page.set_default_timeout(300_000)
     try:
         notebook.run(at["ex6-setup"])
         mending = at["mended(PPConfig(8, ..., ...))"]
-        write(notebook, mending, "mended(PPConfig(8, 64, 1))")
+        notebook.write(mending, "mended(PPConfig(8, 64, 1))")
         assert "64 samples" in notebook.run(mending)
-        write(notebook, mending, "mended(PPConfig(8, 32, 1))")
+        notebook.write(mending, "mended(PPConfig(8, 32, 1))")
         assert "Practice: right" in notebook.run(mending)
-        write(notebook, at["ex6-plan-answer"], plan(BROKEN))
+        notebook.write(at["ex6-plan-answer"], plan(BROKEN))
         notebook.run(at["ex6-plan-answer"])
         verdict = notebook.run(at["ex6-plan"])
         assert "5 of 6 points" in verdict and "Row 5" in verdict and "The nearest row that obeys" in verdict
-        write(notebook, at["ex6-plan-answer"], plan(ROWS))
+        notebook.write(at["ex6-plan-answer"], plan(ROWS))
         notebook.run(at["ex6-plan-answer"])
         assert "6 of 6 points" in notebook.run(at["ex6-plan"])
         answer = at["ex6-table-answer"]
-        write(notebook, answer, "table = run_experiment(configurations)")
+        notebook.write(answer, "table = run_experiment(configurations)")
         shown = stop_after_a_row(notebook, answer, folder)
         kept = finished(folder)
         assert f"Interrupted: {kept} of 5 rows are finished and kept in experiment_table.json" in shown and 1 <= kept < 5
@@ -102,11 +79,11 @@ def test_stopped_resumed_and_concluded(lab):
         for cell in ("bubbles(table)", "steps_over_m(table)"):
             notebook.run(at[cell])
             assert notebook.cell(at[cell]).locator("svg[role=img]").count() == 1
-        write(notebook, at["ex6-conclusions-answer"], CONCLUSIONS.replace('"slow stage"', '"slow link"'))
+        notebook.write(at["ex6-conclusions-answer"], CONCLUSIONS.replace('"slow stage"', '"slow link"'))
         notebook.run(at["ex6-conclusions-answer"])
         verdict = notebook.run(at["ex6-conclusions"])
         assert "7 of 8 points" in verdict and "look at what is peculiar to this row" in verdict
-        write(notebook, at["ex6-conclusions-answer"], CONCLUSIONS)
+        notebook.write(at["ex6-conclusions-answer"], CONCLUSIONS)
         notebook.run(at["ex6-conclusions-answer"])
         assert "8 of 8 points" in notebook.run(at["ex6-conclusions"])
         assert "| 5 | 1f1b | 4 |" in notebook.run(at["markdown(table)"])
