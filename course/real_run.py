@@ -13,6 +13,7 @@ from course.pipeline import PipelineError, Run, Sizes, run
 from course.schedule import Schedule
 from course.timeline import Timeline
 from course.view import View, folded, paragraphs, table, together
+from course.words import listed
 
 OPTIONAL = ("bubble", "held")  # rows of numbers that a notebook may leave out
 FAULTY = "Not run: with this fault the processes would wait for ever or compute nonsense."
@@ -93,8 +94,8 @@ class RealRun:
                 "step": ["step, slots", f"{float(self.slots):g}", f"{float(run.measured.makespan):.2f}"],
                 "time": [f"step, ms ({_slot(run)})", *(f"{1000 * seconds:.0f}" for seconds in (run.step_time_predicted,
                                                                                               run.step_time_measured))],
-                "held": [f"{held} whose activations are held at most, per {place}", _row(run.peak_activations_predicted),
-                         _row(run.peak_activations_measured)]}
+                "held": [f"{held} whose activations are held at most, per {place}", listed(run.peak_activations_predicted),
+                         listed(run.peak_activations_measured)]}
         notes = [late(run.overruns)] if run.overruns else list(run.notes)
         if self.drawn and self.drawn.makespan > run.predicted.makespan:
             notes.append(f"Your drawing takes {self.drawn.makespan} slots, this run {run.predicted.makespan}: the processes keep "
@@ -137,7 +138,7 @@ class RealRun:
         steps = [[(time, level / size) for time, level in row] for row in run.activation_steps]
         figure = memory_figure(steps, run.measured.makespan, title=f"Activations held, {unit}", unit=unit, place=place)
         most = [max([0, *(level for _, level in row)]) for row in run.predicted.holding(run.bytes_of_one)]
-        rows = [[f"{place} {rank}", held, _row(run.bytes_of_one[stage] for stage in range(schedule.stages)
+        rows = [[f"{place} {rank}", held, listed(run.bytes_of_one[stage] for stage in range(schedule.stages)
                                                if schedule.stage_to_rank[stage] == rank), f"{most[rank]:,}", f"{peak:,}"]
                 for rank, (held, peak) in enumerate(zip(run.peak_activations_measured, run.peak_activation_bytes, strict=True))]
         heads = (["micro-batches held at most", "bytes of one", "count x bytes"] if schedule.chunks == 1 else
@@ -187,10 +188,6 @@ def busy(runs: Mapping[str, RealRun]) -> list[View]:
     """The line for under a table of what these runs measured, each by its name, if in one an operation took too long."""
     found = [f"{run.run.overruns}" + f' in the run "{name}"' * bool(name) for name, run in runs.items() if run.run.overruns]
     return [paragraphs(late(", ".join(found)))] * bool(found)
-
-
-def _row(numbers):
-    return ", ".join(f"{number:,}" for number in numbers)
 
 
 def asked(function, stages: int, micro_batches: int, chunks: int | None = None) -> Schedule | Message:

@@ -1,5 +1,6 @@
-"""A number and its noun."""
+"""Numbers in a sentence."""
 
+from collections.abc import Iterable
 from numbers import Real
 
 
@@ -10,3 +11,12 @@ def counted(number: Real, what: str) -> str:
     ('1 micro-batch', '2 micro-batches', '0 slots')
     """
     return f"{number} {what}{'' if number == 1 else 'es' if what.endswith('ch') else 's'}"
+
+
+def listed(numbers: Iterable[int]) -> str:
+    """Numbers in a row.
+
+    >>> listed([4229120, 7])
+    '4,229,120, 7'
+    """
+    return ", ".join(f"{number:,}" for number in numbers)

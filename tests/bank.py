@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import pytest
+
 from course.answers import LocalAnswer
 from course.exercises import EXERCISES, judge
 
@@ -39,3 +41,18 @@ def assert_verdict(case: Case, verdict):
     assert verdict.messages and all(5 < len(message.text) < 600 and "Traceback" not in message.text
                                     for message in verdict.messages), verdict.messages
     assert repr(verdict) == repr(float(case.points))
+
+
+def bank_tests(cases):
+    """The two tests of a bank: in the notebook, and from outside with the same verdict; a module needs a fixture `session`."""
+    @pytest.mark.parametrize("case", cases, ids=str)
+    def in_the_notebook(case):
+        assert_verdict(case, judged_locally(case))
+
+    @pytest.mark.parametrize("case", cases, ids=str)
+    def from_outside(case, session):
+        verdict = judged_remotely(case, session)
+        assert_verdict(case, verdict)
+        assert verdict == judged_locally(case), str(case)
+
+    return in_the_notebook, from_outside

@@ -7,7 +7,7 @@ from course import Timeline, violations
 from course.checks import gpipe_diagram, spot_the_error
 from course.exercises import EXERCISES
 from tests import bank_1_gpipe_diagram as bank
-from tests.bank import assert_verdict, judged_locally, judged_remotely
+from tests.bank import assert_verdict, bank_tests, judged_locally, judged_remotely
 
 CASES = bank.RIGHT + bank.WRONG
 ORDERS = list(itertools.permutations(range(4)))
@@ -19,16 +19,7 @@ def session():
         yield session
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_bank_in_the_notebook(case):
-    assert_verdict(case, judged_locally(case))
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_bank_from_outside(case, session):
-    verdict = judged_remotely(case, session)
-    assert_verdict(case, verdict)
-    assert verdict == judged_locally(case)
+test_bank_in_the_notebook, test_bank_from_outside = bank_tests(CASES)
 
 
 def drawing(forwards, backwards, first=0):

@@ -13,7 +13,7 @@ from course.exercises import EXERCISES, judge
 from course.formulas import peak_in_flight, total_slots
 from tests import bank_2_1f1b_phases as bank
 from tests import bank_2_orders
-from tests.bank import assert_verdict, judged_locally, judged_remotely
+from tests.bank import bank_tests, judged_locally
 from tests.bank_2_orders import LOOP
 from tests.headless import outputs, run_notebook
 
@@ -28,16 +28,7 @@ def session():
         yield session
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_bank_in_the_notebook(case):
-    assert_verdict(case, judged_locally(case))
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_bank_from_outside(case, session):
-    verdict = judged_remotely(case, session)
-    assert_verdict(case, verdict)
-    assert verdict == judged_locally(case)
+test_bank_in_the_notebook, test_bank_from_outside = bank_tests(CASES)
 
 
 @pytest.mark.parametrize("grade_id", [entry.grade_id for entry in EXERCISES.values() if entry.notebook == NOTEBOOK])

@@ -18,7 +18,7 @@ from course.formulas import bubble_fraction, bubble_over_ideal, micro_batches_ne
 from course.lessons import bubble
 from course.schedules import gpipe, one_f_one_b
 from tests import bank_3_bubble_fraction as bank
-from tests.bank import assert_verdict, judged_locally, judged_remotely
+from tests.bank import assert_verdict, bank_tests, judged_locally, judged_remotely
 from tests.bank_3_bubble_uses import ENDLESS
 
 CASES = bank.RIGHT + bank.WRONG
@@ -32,16 +32,7 @@ def session():
         yield session
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_bank_in_the_notebook(case):
-    assert_verdict(case, judged_locally(case))
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_bank_from_outside(case, session):
-    verdict = judged_remotely(case, session)
-    assert_verdict(case, verdict)
-    assert verdict == judged_locally(case)
+test_bank_in_the_notebook, test_bank_from_outside = bank_tests(CASES)
 
 
 def test_what_never_ends_is_stopped_and_said():

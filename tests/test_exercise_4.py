@@ -25,7 +25,7 @@ from course.formulas import (
 )
 from course.lessons.chunk_runs import lean_order
 from tests import bank_4_virtual_stages as bank
-from tests.bank import assert_verdict, judged_locally, judged_remotely
+from tests.bank import bank_tests, judged_locally
 from tests.headless import ROOT, outputs, run_notebook
 from tools.sources import read_cells
 
@@ -41,16 +41,7 @@ def session():
         yield session
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_bank_in_the_notebook(case):
-    assert_verdict(case, judged_locally(case))
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_bank_from_outside(case, session):
-    verdict = judged_remotely(case, session)
-    assert_verdict(case, verdict)
-    assert verdict == judged_locally(case)
+test_bank_in_the_notebook, test_bank_from_outside = bank_tests(CASES)
 
 
 @pytest.mark.parametrize(("grade_id", "right", "wrong"), [

@@ -14,7 +14,7 @@ from course.layout.cards import CARDS, WITHIN
 from course.layout.memory import activation_bytes, state_bytes
 from course.layout.volumes import dp_bytes, pp_bytes, tp_bytes
 from tests import bank_5_tp_pp_dp_design as bank
-from tests.bank import assert_verdict, judged_locally, judged_remotely
+from tests.bank import assert_verdict, bank_tests, judged_locally, judged_remotely
 from tests.bank_5_designs import design
 
 CASES = bank.RIGHT + bank.WRONG
@@ -27,16 +27,7 @@ def session():
         yield session
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_bank_in_the_notebook(case):
-    assert_verdict(case, judged_locally(case))
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_bank_from_outside(case, session):
-    verdict = judged_remotely(case, session)
-    assert_verdict(case, verdict)
-    assert verdict == judged_locally(case)
+test_bank_in_the_notebook, test_bank_from_outside = bank_tests(CASES)
 
 
 def test_enough_answers_of_each_kind():

@@ -16,7 +16,7 @@ from course.formulas import PPConfig
 from course.plan import DEFAULT, Row
 from course.predictions import PREDICTIONS
 from tests import bank_6_experiment_table as bank
-from tests.bank import assert_verdict, judged_locally, judged_remotely
+from tests.bank import bank_tests, judged_locally
 from tests.bank_6_conclusions import TRUE
 from tests.experiment_lines import made
 
@@ -30,16 +30,7 @@ def session():
         yield session
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_bank_in_the_notebook(case):
-    assert_verdict(case, judged_locally(case))
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_bank_from_outside(case, session):
-    verdict = judged_remotely(case, session)
-    assert_verdict(case, verdict)
-    assert verdict == judged_locally(case)
+test_bank_in_the_notebook, test_bank_from_outside = bank_tests(CASES)
 
 
 def test_enough_answers_of_each_kind():

@@ -20,12 +20,14 @@ class NoValue(ValueError):
 
 def shown(function: Callable) -> Callable:
     """Decorate what a cell shows: a line about the values that it cannot take stands in place of the result."""
+    strict = given(function)
+
     @wraps(function)
     def careful(*values, **named):
         try:
-            return function(*values, **named)
-        except ERRORS as error:
-            return no_run(_said(function, error))
+            return strict(*values, **named)
+        except NoValue as error:
+            return no_run(str(error))
     return careful
 
 

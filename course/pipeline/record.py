@@ -6,6 +6,7 @@ from math import isfinite
 from course.pipeline.sizes import Sizes
 from course.schedule import Schedule
 from course.timeline import Timeline
+from course.words import listed
 
 CLOCKS = {
     "paced": "everything is computed and sent, then each operation waits until its emulated device would be done",
@@ -135,12 +136,8 @@ def report(run: Run) -> str:
         f"loss       {run.losses[0]:.4f} at step 0, {run.losses[-1]:.4f} at step {len(run.losses) - 1}",
         f"gradients  differ from one process's by {run.max_gradient_difference:.1e} at most, over every parameter"
         if run.reference_losses else "gradients  not compared with one process's",
-        f"held       {_row(run.peak_activations_measured)} {unit} at most per rank, "
-        f"{_row(run.peak_activations_predicted)} predicted",
-        f"           {_row(run.peak_activation_bytes)} bytes of activations",
+        f"held       {listed(run.peak_activations_measured)} {unit} at most per rank, "
+        f"{listed(run.peak_activations_predicted)} predicted",
+        f"           {listed(run.peak_activation_bytes)} bytes of activations",
     ]
     return "\n".join([*lines, *(f"note       {note}" for note in run.notes)])
-
-
-def _row(numbers):
-    return ", ".join(f"{number:,}" for number in numbers)
