@@ -60,6 +60,15 @@ class Layout:
             return {rank: rank // gpus_per_node for rank in range(self.gpus)}
         return {rank: node for node, ranks in enumerate(self.nodes) for rank in ranks}
 
+    def by_node(self, gpus_per_node: int) -> list[list[int]]:
+        """The ranks of each node that has some."""
+        home = self.node_of(gpus_per_node)
+        return [[rank for rank in sorted(home) if home[rank] == node] for node in sorted(set(home.values()))]
+
+    def stage_of(self, rank: int) -> int:
+        """The stage of the pipeline, with chunks the place in it, that a rank belongs to."""
+        return rank // (self.tp * self.dp)
+
     def link(self, axis: str, gpus_per_node: int) -> str | None:
         """The slowest kind of link that an axis uses, INSIDE or ACROSS; None where it has one GPU and sends nothing."""
         if getattr(self, axis) == 1:

@@ -9,7 +9,8 @@ from torch.distributed.tensor import DTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 NAMESPACES = "c10d", "_c10d_functional"
-NO_COLLECTIVES = {"send", "recv_", "isend", "irecv", "wait_tensor", "_wrap_tensor_autograd"}  # messages are counted where they are sent
+# messages are counted where they are sent
+NO_COLLECTIVES = {"send", "recv_", "isend", "irecv", "wait_tensor", "_wrap_tensor_autograd"}
 
 
 class CountedAllReduces(TorchDispatchMode):

@@ -83,8 +83,8 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
     return Run(
         schedule=schedule, clock=clock, engine=engine, slot_seconds=got.slot_seconds, predicted=predicted, measured=got.timeline,
         bubble_measured=got.bubble, overruns=got.overruns, attempts=got.attempts,
-        losses=tuple(_total(collections.ChainMap(*losses)) for losses in every_step),
-        reference_losses=tuple(map(_total, truth["losses"])), max_gradient_difference=truth["difference"],
+        losses=tuple(total(collections.ChainMap(*losses)) for losses in every_step),
+        reference_losses=tuple(map(total, truth["losses"])), max_gradient_difference=truth["difference"],
         peak_activations_measured=tuple(trace.peak_activations for trace in got.traces),
         peak_activation_bytes=tuple(trace.peak_activation_bytes for trace in got.traces),
         activation_bytes_left=tuple(trace.activation_bytes_left for trace in got.traces),
@@ -139,7 +139,8 @@ def _reducing(traces, ranks):
     return max(min(trace.reducing for trace in traces[rank::ranks]) for rank in range(ranks))
 
 
-def _total(losses):
+def total(losses: dict[int, float]) -> float:
+    """The loss of a step, from those of its micro-batches by their numbers."""
     return sum(losses[number] for number in sorted(losses))
 
 

@@ -83,8 +83,9 @@ def step(worker, number: int, learning_rate: float) -> dict:
 def gradients(worker) -> dict[int, bytes]:
     """The gradients of the last step, whole: stage -> all parameters in their order, float32."""
     share, _ = worker.kept
-    return {stage: torch.cat([_whole(name, parameter).flatten() for name, parameter in module.named_parameters()]).numpy().tobytes()
-            for stage, module in share.stages.items()}
+    whole = {stage: [_whole(name, parameter).flatten() for name, parameter in module.named_parameters()]
+             for stage, module in share.stages.items()}
+    return {stage: torch.cat(rows).numpy().tobytes() for stage, rows in whole.items()}
 
 
 def _whole(name, parameter):
