@@ -12,6 +12,7 @@ from course.layout.nearest import nearest
 from course.layout.placement import AXES, Layout
 from course.layout.small import ELEMENT, parameters_beyond, sizes_of, small_model
 from course.layout.volumes import GRADIENT, dp_bytes, pp_bytes, ring_bytes, tp_bytes
+from course.pipeline.launch import want
 from course.pipeline.places import Places
 from course.pipeline.pool import taken
 from course.pipeline.run import by_stage, total
@@ -21,7 +22,9 @@ from course.schedules import interleaved_1f1b, one_f_one_b
 TWO_NODES = CARDS["c"].cluster
 LEARNING_RATE = 0.2
 PATIENCE, STALL = 900, 30  # seconds for a job, seconds in which no process goes on: guards against what hangs
-JOBS = "course.pipeline.tensor_parallel:"
+WORKERS = "course.pipeline.tensor_parallel"
+
+want("torch._dynamo", WORKERS)  # DTensor imports the first when it is first used; five seconds a worker
 
 
 @dataclass(frozen=True)
@@ -97,10 +100,10 @@ def run_layout(tp, pp, dp, micro_batch_size=1, chunks=1, nodes=None, *, global_b
             return [reply["result"] for reply in replies]
 
         pids = tuple(process.pid for process in pool.processes[:layout.gpus])
-        do(f"{JOBS}prepare", schedule, sizes, seed, (layout.pp, layout.dp, layout.tp), ranks=None)
-        done = [do(f"{JOBS}step", number, LEARNING_RATE) for number in range(steps)]
+        do(f"{WORKERS}:prepare", schedule, sizes, seed, (layout.pp, layout.dp, layout.tp), ranks=None)
+        done = [do(f"{WORKERS}:step", number, LEARNING_RATE) for number in range(steps)]
         truth, = do("course.pipeline.reference:reference", sizes, schedule.stages, all_micro_batches, range(all_micro_batches),
-                    seed, steps, LEARNING_RATE, by_stage(do(f"{JOBS}gradients")), ranks=1)
+                    seed, steps, LEARNING_RATE, by_stage(do(f"{WORKERS}:gradients")), ranks=1)
     return LayoutRun(
         layout=layout, model=model, cluster=cluster, sent=_sent(layout, done[-1]),
         all_reduces={axis: calls for axis, (calls, _) in done[-1][0]["all_reduces"].items()},

@@ -17,29 +17,35 @@ from course.view import View, paragraphs, table, together
 
 
 def run_design(name: str, design) -> View:
-    """Run the learner's layout of a card: its sizes, nodes and global batch, on a small transformer, a process for each GPU."""
+    """Run the learner's layout of a card, its sizes and nodes, on a small transformer, a process for each GPU.
+
+    The step is shorter than the card's: 2p micro-batches on each replica have a warm-up, a steady state and a cooldown.
+    """
     if is_grading():
         return no_run("Not run while the notebook is graded or validated: it earns no points.")
     reading = read_design(LocalAnswer(design).value(), f"design_{name}")
     if isinstance(reading, Message):
         return no_run(f"Nothing to run yet. {reading.text}")
-    card = CARDS[name]
+    layout, card = reading[0], CARDS[name]
+    m = min(layout.micro_batches(card.model), 2 * layout.pp)
     try:
-        return show(run_layout(**vars(reading[0]), global_batch=card.model.global_batch, cluster=card.cluster))
+        return layout_view(run_layout(**vars(layout), cluster=card.cluster,
+                                      global_batch=m * layout.micro_batch_size * layout.dp or card.model.global_batch))
     except KeyboardInterrupt:
         raise Interrupted("the processes were ended; run the cell again") from None
     except (PipelineError, ValueError, OSError) as error:
         return failed_run(error)
 
 
-def show(run: LayoutRun) -> View:
+def layout_view(run: LayoutRun) -> View:
     """The picture, the bytes of each axis beside its formula, and the gradients beside one process's."""
-    model, layout, beyond = run.model, run.layout, run.beyond
+    model, layout, beyond, m = run.model, run.layout, run.beyond, run.layout.micro_batches(run.model)
     rows = [[axis.upper(), _number(run.formulas[axis]), _number(beyond[axis]), _number(run.measured[axis]),
              *(_number(run.by_link.get((axis, link), 0)) for link in (INSIDE, ACROSS))] for axis in AXES]
     heads = ["axis", "formula", "+ not in the formula", "counted", "all processes, inside", "all processes, across"]
     said = [f"{len(run.pids)} processes train a transformer of {model.layers} layers, hidden size {model.hidden}, {model.heads} "
-            f"heads, sequences of {model.sequence} tokens, in fp32: 4 bytes for each element."]
+            f"heads, sequences of {model.sequence} tokens, in fp32: 4 bytes for each element. A step has {m} "
+            f"micro-batch{'es' * (m > 1)} on each replica."]
     notes = ["An all-reduce counts as a ring: each process sends 2 (n-1)/n of the data to the next one of its group."]
     if beyond["dp"]:
         notes.append("Not in DP's formula: layer norms, two biases of each layer, embedding and output head, which every rank of "

@@ -33,6 +33,7 @@ def mesh_of(worker, sizes: tuple[int, int, int]) -> DeviceMesh:
     return worker.groups[key]
 
 
+@blaming_neighbours()
 def prepare(worker, schedule, sizes, seed, layout: tuple[int, int, int]) -> dict[int, int]:
     """Build this process's share of its stages and keep it for `step`. Returns stage -> numbers in its parameters here."""
     mesh = mesh_of(worker, layout)
@@ -59,6 +60,7 @@ def _axes(worker, mesh):
             for axis in AXES if one[axis].size() > 1}
 
 
+@blaming_neighbours()
 def step(worker, number: int, learning_rate: float) -> dict:
     """One step of training. Returns losses and what this process sent, by what was really called.
 
@@ -71,7 +73,7 @@ def step(worker, number: int, learning_rate: float) -> dict:
                 parameter -= learning_rate * parameter.grad
     for parameter in share.parameters:
         parameter.grad = None
-    with blaming_neighbours(), CountedAllReduces(axes) as counted:
+    with CountedAllReduces(axes) as counted:
         trace = execute(share, number, Real(), counted=False)
     messages = Counter()
     for (_, target), size in trace.bytes_sent.items():
@@ -80,6 +82,7 @@ def step(worker, number: int, learning_rate: float) -> dict:
             "all_reduces": {axis: (counted.calls[axis], counted.bytes[axis]) for axis in counted.calls}}
 
 
+@blaming_neighbours()
 def gradients(worker) -> dict[int, bytes]:
     """The gradients of the last step, whole: stage -> all parameters in their order, float32."""
     share, _ = worker.kept
