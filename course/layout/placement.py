@@ -30,7 +30,10 @@ class Layout:
     def __post_init__(self):
         whole_above_zero(self)
         if self.nodes is not None:
-            object.__setattr__(self, "nodes", tuple(map(tuple, self.nodes)))
+            try:
+                object.__setattr__(self, "nodes", tuple(map(tuple, self.nodes)))
+            except TypeError:
+                raise ValueError(f"nodes = {self.nodes!r}: it lists the ranks of each node, such as [[0, 1], [2, 3]]") from None
             wrong = next((rank for ranks in self.nodes for rank in ranks if type(rank) is not int or rank < 0), None)
             if wrong is not None:
                 raise ValueError(f"nodes names rank {wrong!r}: ranks are whole numbers from 0 on")

@@ -1,5 +1,6 @@
 """A layout on real processes, one for each GPU: TP by torch's DTensor, our pipeline, DP; what was sent, counted."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -118,10 +119,14 @@ def read_layout(cluster: Cluster, global_batch: int, **sizes) -> Layout:
     except ValueError as error:
         if str(error).startswith("nodes"):
             raise
-        near = Layout(**{field.name: max(1, round(sizes[field.name])) if isinstance(sizes[field.name], (int, float)) else 1
-                         for field in fields(Layout) if field.type is int})
+        near = Layout(**{field.name: _whole(sizes[field.name]) for field in fields(Layout) if field.type is int})
         found = nearest("", near, small_model(near, global_batch), cluster)
         raise ValueError(f"{error}; the nearest layout that obeys this: {found}") from None
+
+
+def _whole(size):
+    """The whole number above 0 that is nearest to what may be anything."""
+    return max(1, round(size)) if isinstance(size, (int, float)) and math.isfinite(size) else 1
 
 
 def _sent(layout, replies):
