@@ -42,11 +42,12 @@ def layout_view(run: LayoutRun) -> View:
     model, layout, beyond, m = run.model, run.layout, run.beyond, run.layout.micro_batches(run.model)
     rows = [[axis.upper(), _number(run.formulas[axis]), _number(beyond[axis]), _number(run.measured[axis]),
              *(_number(run.by_link.get((axis, link), 0)) for link in (INSIDE, ACROSS))] for axis in AXES]
-    heads = ["axis", "formula", "+ not in the formula", "counted", "all processes, inside", "all processes, across"]
+    heads = ["axis", "busiest process: formula", "+ not in the formula", "counted", "all processes: inside nodes", "across nodes"]
     said = [f"{len(run.pids)} processes train a transformer of {model.layers} layers, hidden size {model.hidden}, {model.heads} "
             f"heads, sequences of {model.sequence} tokens, in fp32: 4 bytes for each element. A step has {m} "
             f"micro-batch{'es' * (m > 1)} on each replica."]
-    notes = ["An all-reduce counts as a ring: each process sends 2 (n-1)/n of the data to the next one of its group."]
+    notes = ["An all-reduce counts as a ring: each process sends 2 (n-1)/n of the data to the next one of its group, as "
+             "gloo does, which carries the messages here."]
     if beyond["dp"]:
         notes.append("Not in DP's formula: layer norms, two biases of each layer, embedding and output head, which every rank of "
                      "TP has whole here, and the head is a matrix of its own.")
@@ -54,7 +55,7 @@ def layout_view(run: LayoutRun) -> View:
                  f"Loss: {run.losses[-1]:.6f}, one process {run.reference_losses[-1]:.6f}.")
     figure = traffic_figure(run.sent, layout.by_node(run.cluster.gpus_per_node), _names(layout),
                             f"{layout}: bytes sent in one step")
-    return together(paragraphs(*said), figure, table(heads, rows, "Bytes that the busiest process sends in a step"),
+    return together(paragraphs(*said), figure, table(heads, rows, "Bytes sent in one step"),
                     paragraphs(*notes))
 
 
