@@ -25,13 +25,13 @@ LEARNING_RATE = 0.2
 PATIENCE, STALL = 900, 30  # seconds for a job, seconds in which no process goes on: guards against what hangs
 WORKERS = "course.pipeline.tensor_parallel"
 
-want("torch._dynamo", WORKERS)  # DTensor imports the first when it is first used; five seconds a worker
+want(WORKERS)  # DTensor takes five seconds and 40 MB to import
 
 
 @dataclass(frozen=True)
 class LayoutRun:
     """A finished run. `sent` is (from process, to process) -> axis and bytes of the last step; `all_reduces` axis -> how many
-    one process of the first stage took part in.
+    one process of the first stage took part in; `parameters` how many each process has.
 
     An all-reduce counts as a ring: each process sends 2 (n-1)/n of what it adds up to the next of its group.
     """
@@ -45,6 +45,7 @@ class LayoutRun:
     reference_losses: tuple[float, ...]
     max_gradient_difference: float
     pids: tuple[int, ...]
+    parameters: tuple[int, ...]
 
     @property
     def measured(self) -> dict[str, float]:
@@ -101,7 +102,7 @@ def run_layout(tp, pp, dp, micro_batch_size=1, chunks=1, nodes=None, *, global_b
             return [reply["result"] for reply in replies]
 
         pids = tuple(process.pid for process in pool.processes[:layout.gpus])
-        do(f"{WORKERS}:prepare", schedule, sizes, seed, (layout.pp, layout.dp, layout.tp), ranks=None)
+        held = do(f"{WORKERS}:prepare", schedule, sizes, seed, (layout.pp, layout.dp, layout.tp), ranks=None)
         done = [do(f"{WORKERS}:step", number, LEARNING_RATE) for number in range(steps)]
         truth, = do("course.pipeline.reference:reference", sizes, schedule.stages, all_micro_batches, range(all_micro_batches),
                     seed, steps, LEARNING_RATE, by_stage(do(f"{WORKERS}:gradients")), ranks=1)
@@ -109,7 +110,8 @@ def run_layout(tp, pp, dp, micro_batch_size=1, chunks=1, nodes=None, *, global_b
         layout=layout, model=model, cluster=cluster, sent=_sent(layout, done[-1]),
         all_reduces={axis: calls for axis, (calls, _) in done[-1][0]["all_reduces"].items()},
         losses=tuple(total({number: loss for reply in replies for number, loss in reply["losses"].items()}) for replies in done),
-        reference_losses=tuple(map(total, truth["losses"])), max_gradient_difference=truth["difference"], pids=pids)
+        reference_losses=tuple(map(total, truth["losses"])), max_gradient_difference=truth["difference"], pids=pids,
+        parameters=tuple(held[:layout.gpus]))
 
 
 def read_layout(cluster: Cluster, global_batch: int, **sizes) -> Layout:

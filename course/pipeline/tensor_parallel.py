@@ -3,9 +3,15 @@
 The processes are a mesh of pp x dp x tp, the TP neighbours next to each other, as in Megatron (course.layout.placement).
 """
 
+import os
+import tempfile
 from collections import Counter
 
+# torch._dynamo makes this folder when it is imported, and leaves it: nothing is compiled here, so let it be one that is there
+os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.gettempdir())
+
 import torch
+import torch._dynamo  # DTensor imports it when it is first used: seconds that the fork server can spend once for all workers
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
@@ -34,11 +40,11 @@ def mesh_of(worker, sizes: tuple[int, int, int]) -> DeviceMesh:
 
 
 @blaming_neighbours()
-def prepare(worker, schedule, sizes, seed, layout: tuple[int, int, int]) -> dict[int, int]:
-    """Build this process's share of its stages and keep it for `step`. Returns stage -> numbers in its parameters here."""
+def prepare(worker, schedule, sizes, seed, layout: tuple[int, int, int]) -> int:
+    """Build this process's share of its stages and keep it for `step`. Returns how many parameters it has."""
     mesh = mesh_of(worker, layout)
     if mesh.get_coordinate() is None:
-        return {}
+        return 0
     rank, number, _ = mesh.get_coordinate()
     group = mesh.get_group("dp") if layout[1] > 1 else None
     neighbours = mesh.mesh[rank, :, mesh.get_local_rank("tp")].tolist()
@@ -50,7 +56,7 @@ def prepare(worker, schedule, sizes, seed, layout: tuple[int, int, int]) -> dict
         for block in (part for stage in stages.values() for part in stage if isinstance(part, Block)):
             share_out(block, mesh["tp"])
     worker.kept = Share(schedule, rank, sizes, seed, stages, worker.progress, replica), _axes(worker, mesh)
-    return {stage: sum(here(parameter).numel() for parameter in module.parameters()) for stage, module in stages.items()}
+    return sum(here(parameter).numel() for parameter in worker.kept[0].parameters)
 
 
 def _axes(worker, mesh):

@@ -465,7 +465,7 @@ when_right("ex5-design-c", lambda: ranking("c", design_c))
 # in fp32 the gradients can be compared with those of one process. What is sent is counted where each process calls an
 # all-reduce or sends a message.
 #
-# On a machine with one core this takes about half a minute.
+# On a machine with one core this takes up to half a minute.
 
 # %%
 when_right("ex5-design-c", lambda: run_design("c", design_c))
