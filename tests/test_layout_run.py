@@ -85,9 +85,9 @@ def test_the_pool_serves_other_runs_before_between_and_after():
     assert run(gpipe(4, 2), clock="virtual").max_gradient_difference == 0.0
     assert run(one_f_one_b(4, 4), dp=2, clock="virtual").max_gradient_difference <= 1e-6
     workers = {process.pid for process in pool.pool_of(8).processes}
-    assert set(run_layout(4, 1, 2, steps=1).pids) == workers
+    assert set(run_layout(4, 1, 2, 4, steps=1).pids) == workers
     assert run(one_f_one_b(8, 8), clock="virtual").max_gradient_difference == 0.0
-    assert run_layout(2, 2, 2, steps=1).max_gradient_difference <= 1e-6
+    assert run_layout(2, 2, 2, 2, steps=1).max_gradient_difference <= 1e-6
     assert {process.pid for process in pool.pool_of(8).processes} == workers
 
 
@@ -95,7 +95,7 @@ def test_a_larger_pool_has_all_its_processes_name_the_groups():
     pool.pool_of(9)
     assert run_layout(1, 2, 4, steps=1).max_gradient_difference <= 1e-6
     assert run(gpipe(9, 1), clock="virtual").max_gradient_difference == 0.0
-    assert run_layout(2, 4, 1, steps=1).max_gradient_difference <= 1e-6
+    assert run_layout(2, 4, 1, 2, steps=1).max_gradient_difference <= 1e-6
 
 
 # --- what goes wrong --------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ def test_an_interrupt_passes_through_and_leaves_no_process():
         run_layout(2, 2, 2, global_batch=64, steps=50)
     thread.join()
     assert all_gone(processes)
-    assert run_layout(2, 2, 2, steps=1).max_gradient_difference <= 1e-6
+    assert run_layout(1, 2, 4, steps=1).max_gradient_difference <= 1e-6
 
 
 # --- formulas, lesson, command ----------------------------------------------------------------------------
@@ -201,10 +201,10 @@ def test_the_small_model_has_as_many_layers_as_there_are_chunks():
 
 
 def test_a_learners_design_runs_and_shows_its_counts():
-    view = run_design("c", {"tp": 4, "pp": 2, "dp": 1, "micro_batch_size": 1, "chunks": 2})
+    view = run_design("c", {"tp": 2, "pp": 4, "dp": 1, "micro_batch_size": 8, "chunks": 2})
     assert "A step has 4 micro-batches on each replica" in view.text and "T TP, P PP; a bar between nodes" in view.text
     table = {line.split()[0]: line.split()[1:] for line in view.text.splitlines() if line[:2] in ("TP", "PP", "DP")}
-    assert table["TP"][0] == table["TP"][2] == "786,432" and table["PP"][0] == table["PP"][2] and table["DP"][2] == "0"
+    assert table["TP"][0] == table["TP"][2] == "2,097,152" and table["PP"][0] == table["PP"][2] and table["DP"][2] == "0"
     assert "from one process's: " in view.text and "<svg" in view.html
 
 
