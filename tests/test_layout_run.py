@@ -14,10 +14,10 @@ from course.layout.cards import CARDS
 from course.layout.cluster import ACROSS, INSIDE
 from course.layout.memory import stage_parameters
 from course.layout.placement import AXES
-from course.layout.run import run_layout
+from course.layout.run import LayoutRun, run_layout
 from course.layout.small import ELEMENT, parameters_beyond, small_model
 from course.layout.volumes import pp_bytes, ring_bytes, tensor_bytes, tp_bytes
-from course.lessons.layout_run import run_design
+from course.lessons.layout_run import layout_view, run_design
 from course.pipeline import PipelineError, close, pool, run
 from course.progress import GRADING
 from course.schedules import gpipe, one_f_one_b
@@ -206,6 +206,17 @@ def test_a_learners_design_runs_and_shows_its_counts():
     table = {line.split()[0]: line.split()[1:] for line in view.text.splitlines() if line[:2] in ("TP", "PP", "DP")}
     assert table["TP"][0] == table["TP"][2] == "2,097,152" and table["PP"][0] == table["PP"][2] and table["DP"][2] == "0"
     assert "from one process's: " in view.text and "<svg" in view.html
+
+
+@pytest.mark.parametrize(("shape", "parts"), [((2, 2, 2), (True, False)), ((1, 1, 8), (False, True)), ((2, 1, 4), (True, True)),
+                                              ((1, 2, 4), (False, False)), ((2, 4, 1), (False, False))])
+def test_what_no_formula_counts_is_said_where_it_is_sent(shape, parts):
+    layout = Layout(*shape, 1)
+    model = small_model(layout, 8)
+    nothing = LayoutRun(layout, model, CARDS["c"].cluster, {}, {}, (1.0,), (1.0,), 0.0, (1,) * 8, (1,) * 8)
+    said = layout_view(nothing).text
+    assert ("layer norms, two biases" in said, "output head" in said) == parts
+    assert (nothing.beyond["dp"] > 0) == any(parts) == ("Not in DP's formula" in said)
 
 
 @pytest.mark.parametrize(("design", "words"), [

@@ -49,8 +49,10 @@ def layout_view(run: LayoutRun) -> View:
     notes = ["An all-reduce counts as a ring: each process sends 2 (n-1)/n of the data to the next one of its group, as "
              "gloo does, which carries the messages here."]
     if beyond["dp"]:
-        notes.append("Not in DP's formula: layer norms, two biases of each layer, embedding and output head, which every rank of "
-                     "TP has whole here, and the head is a matrix of its own.")
+        copied = "layer norms, two biases of each layer and the embedding, which each rank of TP has whole here"
+        left_out = [copied] * (layout.tp > 1)
+        left_out += ["the output head, which is a matrix of its own here"] * (layout.pp == 1)
+        notes.append(f"Not in DP's formula: {'; '.join(left_out)}.")
     notes.append(f"Largest difference of any gradient of any parameter from one process's: {run.max_gradient_difference:.2g}. "
                  f"Loss: {run.losses[-1]:.6f}, one process {run.reference_losses[-1]:.6f}.")
     figure = traffic_figure(run.sent, layout.by_node(run.cluster.gpus_per_node), _names(layout),
