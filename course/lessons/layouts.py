@@ -102,16 +102,11 @@ def two_gpu_steps() -> View:
 
 def where_ranks_sit(layout: Layout, cluster: Cluster) -> View:
     """Each rank's place in its stage, and which kind of link each axis uses."""
-    home = layout.node_of(cluster.gpus_per_node)
-    rows = [[f"node {node}", ", ".join(_place(rank, layout) for rank in sorted(home) if home[rank] == node)]
-            for node in sorted(set(home.values()))]
+    rows = [[f"node {node}", ", ".join(f"{rank} (stage {layout.stage_of(rank)})" for rank in ranks)]
+            for node, ranks in enumerate(layout.by_node(cluster.gpus_per_node))]
     links = [f"{axis.upper()} groups {_listed(layout.groups(axis))}: {layout.link(axis, cluster.gpus_per_node)}."
              for axis in AXES if getattr(layout, axis) > 1]
     return together(table(["", "ranks"], rows, str(layout)), paragraphs(*links))
-
-
-def _place(rank, layout):
-    return f"{rank} (stage {rank // (layout.tp * layout.dp)})"
 
 
 def _listed(groups):

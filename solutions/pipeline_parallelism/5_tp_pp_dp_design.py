@@ -21,6 +21,7 @@
 from course.layout import Layout
 from course.layout.cards import CARDS
 from course.lessons.cards import card, my_design, planner, ranking
+from course.lessons.layout_run import run_design
 from course.lessons.layouts import count, deeper, two_gpu_steps, two_gpus, where_ranks_sit, your_memory, your_volumes
 from course.notebook import check, hint, predict, reveal, when_right
 
@@ -455,6 +456,23 @@ when_right("ex5-design-c", lambda: ranking("c", design_c))
 # Two layouts are within 1% of each other at the top: no cost model of this kind can tell which one would win on a real
 # cluster, so both are right. The TP group over two nodes is legal, and hopeless: all its all-reduces wait for the slow link.
 # What crosses the nodes should be what sends least, and that is PP.
+#
+# ### Your layout runs
+#
+# Now your layout for card c trains a transformer: 8 processes, one for each GPU. TP is PyTorch's own, a `DeviceMesh` with
+# `ColwiseParallel` and `RowwiseParallel`; the pipeline and DP are those of the other notebooks. The model and the step are
+# small, so that 8 processes fit into this machine. The same formulas count them, only that an element has 4 bytes here, because
+# in fp32 the gradients can be compared with those of one process. What is sent is counted where each process calls an
+# all-reduce or sends a message.
+#
+# On a machine with one core this takes up to half a minute.
+
+# %%
+when_right("ex5-design-c", lambda: run_design("c", design_c))
+
+# %% [markdown]
+# Find one row of the picture in the formulas: who is the neighbour in the ring, who has the next stage, and what does each get?
+# The bytes are those of any cluster. The time is not: here all processes share a few cores, and no link is slow.
 #
 # ## What would turn a verdict?
 #
