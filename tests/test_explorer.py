@@ -14,8 +14,9 @@ from nbconvert import HTMLExporter
 
 from course import notebook as nb
 from course.schedules import SCHEDULES
-from course.widgets.exploration import LIMITS, NEEDS_KERNEL, NONE_KNOWN, Scope, explored, most_held, read_setting
+from course.widgets.exploration import LIMITS, NONE_KNOWN, Scope, explored, most_held, read_setting
 from course.widgets.explorer import Explorer, answer, explorer
+from course.widgets.still import NEEDS_KERNEL
 
 RATIOS = (Fraction(1, 2), 1, Fraction(3, 2), 2, 3, 4)
 START = {"schedule": "1f1b", "ranks": 4, "micro_batches": 8, "chunks": 1, "backward": 1.0}
@@ -78,8 +79,8 @@ def test_where_formulas_are_to_be_found_they_are_nowhere(monkeypatch):
 
 def test_sliders_and_words_are_those_of_what_is_offered():
     plain, chunked = explorer("1f1b", 4, 8, 3, schedules="gpipe"), explorer()
-    assert [words for _, words, _, _ in plain.sliders] == ["stages p", "micro-batches m", "backward : forward"]
-    assert [words for _, words, _, _ in chunked.sliders] == ["ranks p", "micro-batches m", "chunks a rank v",
+    assert [words for _, words, *_ in plain.sliders] == ["stages p", "micro-batches m", "backward : forward"]
+    assert [words for _, words, *_ in chunked.sliders] == ["ranks p", "micro-batches m", "chunks a rank v",
                                                            "backward : forward"]
     assert plain.shown["remarks"] == [] and "rank" not in repr(plain) and "1F1B, 4 stages, 8 micro-batches" in repr(plain)
     assert "1F1B, 4 ranks" in repr(chunked)
@@ -188,7 +189,7 @@ def explorers():
 
 def test_a_cell_that_runs_again_leaves_nothing_behind(monkeypatch):
     shell = Shell()
-    monkeypatch.setattr(sys.modules["course.widgets.explorer"], "get_ipython", lambda: shell)
+    monkeypatch.setattr(sys.modules["course.widgets.in_cell"], "get_ipython", lambda: shell)
     before = set(living)
     shell.runs("a", "1")
     one, two = explorer(), explorer()

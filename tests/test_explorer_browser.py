@@ -133,7 +133,7 @@ def test_what_assistive_technology_is_told(opened):
 
 
 def test_two_explorers_and_a_cell_that_runs_again(opened):
-    alive = ("from course.widgets.explorer import Explorer, _in_cell\nfrom ipywidgets.widgets.widget import _instances\n"
+    alive = ("from course.widgets.explorer import Explorer\nfrom ipywidgets.widgets.widget import _instances\n"
              "print(sum(isinstance(made, Explorer) for made in _instances.values()))")
     notebook = opened("explore('gpipe', 2, 2)", "explore('gpipe', 2, 2)", alive)
     notebook.run(1)
@@ -230,7 +230,7 @@ def test_words_stand_out_in_both_themes_and_a_narrow_window_scrolls_the_picture_
     explorer, colours = Page(notebook), []
     for theme in (LIGHT, DARK):
         notebook.set_theme(theme)
-        for selector in (".lex-schedules label", ".lex-sliders label", ".lex-boxes label", "output", "tbody th", "td",
+        for selector in (".lex-choices label", ".lex-sliders label", ".lex-boxes label", "output", "tbody th", "td",
                          "thead th >> nth=1"):
             assert explorer.root.locator(selector).first.evaluate(CONTRAST) >= 4.5, (theme, selector)
         title = explorer.root.locator("svg[role=img] > text").first
