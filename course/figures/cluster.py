@@ -14,6 +14,7 @@ GPU, HIGH, GAP, EDGE, HEAD, LINE = 82, 64, 10, 10, 24, 17  # a GPU's box, betwee
 ROW = 8  # GPUs side by side at most
 NEAR, FAR = (0x56, 0xB4, 0xE9), (0xFF, 0xF3, 0xC4)  # the first stage, the last
 PICKED = "picked"
+NODE = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.55}
 TRAY = {"fill": "none", "stroke": "currentColor", "stroke_width": 1.6}
 
 
@@ -56,8 +57,7 @@ def cluster_figure(nodes: Sequence[Sequence[Gpu | None]], title: str = "", names
 
 
 def _node(node, name, x, y, width, high, stages):
-    parts = [f'<rect x="{x:.1f}" y="{y:.1f}" width="{width}" height="{high}" rx="6" fill="none" stroke="currentColor" '
-             'stroke-opacity="0.55"/>', text(x + EDGE, y + 16, name)]
+    parts = [path(box(x, y, width, high), **NODE), text(x + EDGE, y + 16, name)]
     spots = [(x + EDGE + place % ROW * (GPU + GAP), y + HEAD + place // ROW * (HIGH + GAP)) for place in range(len(node))]
     for gpu, spot in zip(node, spots, strict=True):
         parts.append(_gpu(gpu, *spot, stages) if gpu else _spare(*spot))
@@ -115,7 +115,7 @@ def _text_form(nodes, names, title, lines):
     said = [title] if title else []
     for place, node in enumerate(nodes):
         name = names[place] if names else f"node {place}"
-        said.append(f"{name} | " + " | ".join(_in_words(gpu) for gpu in node))
+        said += [name, *(f"  {_in_words(gpu)}" for gpu in node)]
     return "\n".join([*said, *lines])
 
 
@@ -123,4 +123,4 @@ def _in_words(gpu):
     if gpu is None:
         return "no rank"
     mark = f" ({PICKED if gpu.mark == PICKED else f'{AXIS_LOOKS[gpu.mark].name} group'})" if gpu.mark else ""
-    return f"rank {gpu.rank}, stage {gpu.stage}, {gpu.words}{mark}"
+    return f"rank {gpu.rank}: stage {gpu.stage}, {gpu.words}{mark}"

@@ -82,7 +82,8 @@ function render({model, el}) {
     grid.hidden = !shown.grid;
     if (shown.picture) below.style.minHeight = "";
     if (focused && !focused.isConnected) {  // it was a button of the last answer: go on at its like, or from here
-      const like = [...below.querySelectorAll("button")].find(({dataset}) => dataset.take === focused.dataset.take);
+      const like = [...below.querySelectorAll("button")].find(button => button.dataset.take === focused.dataset.take
+        && button.textContent === focused.textContent);
       (like || below).focus({preventScroll: true});
     }
     if (shown.turn === model.get("wanted").turn) clearTimeout(late);

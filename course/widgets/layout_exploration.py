@@ -13,7 +13,7 @@ from course.layout.placement import AXES
 from course.widgets.layout_ranking import as_lines, axes, place_of, ranked, ranking
 from course.widgets.layout_setting import Cards, LayoutSetting, changes, layout_of
 from course.widgets.still import Still, Take, html_table, still_form
-from course.words import gb, listed
+from course.words import counted, gb, listed
 
 MOST_LISTED = 8  # ranks of a group in words
 
@@ -56,15 +56,15 @@ def _cluster(found, card, setting):
     home, marks = layout.node_of(cluster.gpus_per_node), {}
     if setting.rank < layout.gpus:
         marks = {rank: axis for axis in AXES for rank in _partners(layout, axis, setting.rank)} | {setting.rank: PICKED}
-    nodes = [[] for _ in range(cluster.nodes)]
-    for rank, node in home.items():
-        if node < cluster.nodes and len(nodes[node]) < cluster.gpus_per_node:
-            nodes[node].append(_gpu(rank, layout, marks.get(rank, "")))
-    spare = [[*node, *[None] * (cluster.gpus_per_node - len(node))] for node in nodes]
+    seats = [[rank for rank in home if home[rank] == node][:cluster.gpus_per_node] for node in range(cluster.nodes)]
+    nodes = [[*(_gpu(rank, layout, marks.get(rank, "")) for rank in ranks), *[None] * (cluster.gpus_per_node - len(ranks))]
+             for ranks in seats]
     links = f"{cluster.intra_gb_per_s:g} GB/s inside a node" + (
         f", {cluster.inter_gb_per_s:g} GB/s across" if cluster.inter_gb_per_s else "")
     title = f"Card {card.name}, {layout}: {links}"
-    return cluster_figure(spare, title, stages=layout.pp, lines=_about(found, card, setting, home), label=f"Cluster: {title}")
+    lines, left = _about(found, setting, home), layout.gpus - sum(map(len, seats))
+    lines += [f"{counted(left, 'rank')} of {layout.gpus} without a GPU."] * bool(left)
+    return cluster_figure(nodes, title, stages=layout.pp, lines=lines, label=f"Cluster: {title}")
 
 
 def _gpu(rank, layout, mark):
@@ -78,8 +78,8 @@ def _partners(layout, axis, rank):
     return [other for other in group if other != rank]
 
 
-def _about(found, card, setting, home):
-    """The picked rank in words: where it is, and with whom it talks, over which links."""
+def _about(found, setting, home):
+    """The picked rank in words: where it is, and with whom it talks; of a layout that can run, over which links."""
     layout, rank = found.layout, setting.rank
     if rank >= layout.gpus:
         return [f"Rank {rank} is none of this layout: its ranks are 0 to {layout.gpus - 1}."]
@@ -87,9 +87,10 @@ def _about(found, card, setting, home):
     for axis in AXES:
         others = _partners(layout, axis, rank)
         link = ACROSS if {home[other] for other in others} - {home[rank]} else INSIDE
-        talks.append(f"{axis.upper()} {_few(others)}" + f" ({link})" * bool(others))
-    return [f"Rank {rank}: node {home[rank]}, stage {place['pp']} of {layout.pp}, TP neighbour {place['tp']} of {layout.tp}, "
-            f"replica {place['dp']} of {layout.dp}.", f"It talks to, by group: {'; '.join(talks)}."]
+        talks.append(f"{axis.upper()} {_few(others)}" + f" ({link})" * bool(others and found.parts))
+    return [f"Rank {rank}: {f'node {home[rank]}, ' * bool(found.parts)}stage {place['pp']} of {layout.pp}, TP neighbour "
+            f"{place['tp']} of {layout.tp}, replica {place['dp']} of {layout.dp}.",
+            f"It talks to, by group: {'; '.join(talks)}."]
 
 
 def _few(ranks):
@@ -109,7 +110,17 @@ def _bars(found, card, best):
     limit = f"limit, {usable:g} of {card.cluster.memory_gb:g} GB"
     return [parts_figure([("fullest GPU", held)], "Memory", usable, limit, MEMORY),
             parts_figure(links, "What the busiest GPU sends in a step, by the slowest link of each axis", parts=TRAFFIC),
-            parts_figure(steps, "The time of a step")]
+            parts_figure(steps, f"The time of a step: {_verdict(found, best)}")]
+
+
+def _verdict(found, best):
+    """The place of a layout and its distance from the fastest."""
+    if found.problems:
+        return "in no place, it does not fit"
+    place, known = place_of(found, best), any(one.layout == found.layout for one in best)
+    times = found.step_seconds / best[0].step_seconds
+    return (f"place {place} of {len(best) + (not known)}, {times:.3f} times the fastest"
+            f"{', within 10%' * (1 < times <= WITHIN)}")
 
 
 def _summary(found, card, best):
@@ -117,10 +128,8 @@ def _summary(found, card, best):
     said = f"Card {card.name}, {found.layout}: "
     if found.problems:
         return said + "; ".join(problem.text for problem in found.problems)
-    times = found.step_seconds / best[0].step_seconds
-    verdict = "within 10% of the fastest" if times <= WITHIN else f"{times:.2f} times the fastest"
-    return (f"{said}place {place_of(found, best)} of {len(best)}; memory {gb(found.memory_bytes)} of "
-            f"{gb(card.cluster.usable_bytes)}; step {found.step_seconds:.3f} s, {verdict}")
+    return (f"{said}{_verdict(found, best)}; step {found.step_seconds:.3f} s; memory {gb(found.memory_bytes)} of "
+            f"{gb(card.cluster.usable_bytes)}")
 
 
 def still_layout(setting: LayoutSetting, cards: Cards) -> Still:

@@ -1,5 +1,6 @@
 """The tables of the Explorer of layouts: what each axis sends, and the ranking with the layout's place in it."""
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -13,6 +14,7 @@ from course.widgets.still import Take
 from course.words import gb
 
 TOP = 8  # places that are shown whatever the layout's own is
+SAME = 1e-9  # relative: steps that differ by rounding alone
 
 
 @lru_cache(maxsize=64)
@@ -28,11 +30,8 @@ def axes(found: Evaluation) -> tuple:
 
 
 def place_of(found: Evaluation, best: tuple[Evaluation, ...]) -> int | None:
-    """The place of a feasible layout among the ranked ones, from 1 on; one that is not among them stands behind its equals."""
-    if found.problems:
-        return None
-    known = next((place for place, one in enumerate(best) if one.layout == found.layout), None)
-    return 1 + (sum(one.step_seconds <= found.step_seconds for one in best) if known is None else known)
+    """The place of a feasible layout among the ranked ones, from 1 on; equals share a place."""
+    return None if found.problems else 1 + sum(one.step_seconds < found.step_seconds * (1 - SAME) for one in best)
 
 
 def ranked(found: Evaluation, best: tuple[Evaluation, ...]) -> tuple:
@@ -40,16 +39,16 @@ def ranked(found: Evaluation, best: tuple[Evaluation, ...]) -> tuple:
 
     A layout that does not fit the memory is in no place, behind them all.
     """
-    place, rows = place_of(found, best), [(number, one) for number, one in enumerate(best, 1)]
-    if place and (place > len(best) or best[place - 1].layout != found.layout):
-        rows = [*rows[:place - 1], (place, found), *((number + 1, one) for number, one in rows[place - 1:])]
-    shown = [row for row in rows if row[0] <= TOP or (place and abs(row[0] - place) < 2)]
-    if found.parts and not place:
-        shown.append(("none", found))
-    current = next((at for at, (_, one) in enumerate(shown) if one.layout == found.layout), None)
-    cells = [(number, _button(one.layout), gb(one.memory_bytes), f"{one.step_seconds:.3f} s",
-              f"{one.step_seconds / best[0].step_seconds:.3f}" if best else "") for number, one in shown]
-    return ("place", f"layout, of {len(best)} that fit", "memory", "step", "over the fastest"), cells, current
+    rows, own = list(best), next((at for at, one in enumerate(best) if one.layout == found.layout), None)
+    if own is None and found.parts:
+        own = len(rows) if found.problems else bisect_right(rows, found.step_seconds, key=lambda one: one.step_seconds)
+        rows.insert(own, found)
+    shown = [at for at in range(len(rows)) if at < TOP or (own is not None and abs(at - own) < 2)]
+    cells = [(place_of(rows[at], best) or "none", _button(rows[at].layout), gb(rows[at].memory_bytes),
+              f"{rows[at].step_seconds:.3f} s", f"{rows[at].step_seconds / best[0].step_seconds:.3f}" if best else "")
+             for at in shown]
+    heads = "place", f"layout, of {len(best)} that fit", "memory", "step", "over the fastest"
+    return heads, cells, None if own is None else shown.index(own)
 
 
 def _button(layout):
