@@ -30,7 +30,7 @@ best = search(card.model, card.cluster)
 slider, output = ipywidgets.IntSlider(2, 1, 4, description="b"), ipywidgets.Output()
 def draw(change=None):
     found = evaluate(Layout(4, 2, 1, slider.value), card.model, card.cluster)
-    figure, (cluster, *axes) = plt.subplots(4, figsize=(9.6, 6), layout="constrained")
+    figure, (cluster, *axes) = plt.subplots(4, figsize=(9.6, 6))
     for rank, node in found.layout.node_of(4).items():
         cluster.barh([0], [0.9], left=[rank + node], color=plt.cm.Blues(0.3 + 0.3 * node), edgecolor="#333")
         cluster.text(rank + node + 0.1, 0, f"rank {rank}")

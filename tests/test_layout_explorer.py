@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 
+import numpy
 import pytest
 from ipywidgets.widgets.widget import _instances as living
 
@@ -172,9 +173,11 @@ def test_nothing_that_a_page_could_send_raises(wanted):
 
 
 @pytest.mark.parametrize(("given", "words"), [
-    ({"tp": 0}, "tp = 0: it must be a whole number from 1 to 64"), ({"pp": -2}, "pp = -2"), ({"dp": 2.0}, "dp = 2.0"),
+    ({"tp": 0}, "tp = 0: a whole number from 1 to 64 is needed"), ({"pp": -2}, "pp = -2"), ({"dp": 2.0}, "dp = 2.0"),
     ({"chunks": "x"}, "chunks = 'x'"), ({"micro_batch_size": 10**6}, "from 1 to 4096"), ({"card": "d"}, "'a', 'b', 'c'"),
     ({"cards": ()}, "cards = ()"), ({"cards": ["a"]}, "a list of one or more Cards"), ({"card": None}, "card = None"),
+    ({"card": []}, "card = []"),
+    ({"cards": [CARDS["a"], CARDS["a"]]}, "'a', 'a': each needs a name of its own"),
     ({"cards": Card("wide", CARDS["a"].model, Cluster(16, 8, 80, 300, 25, 312, 0.5))}, "has 128 GPUs: at most 64 can be drawn"),
 ])
 def test_what_cannot_be_explored_is_one_sentence(given, words, monkeypatch):
@@ -193,9 +196,9 @@ def test_an_illegal_layout_to_begin_with_is_shown_and_its_slider_has_it():
 
 
 def test_a_card_of_your_own():
-    mine = Card("mine", Model(32, 4096, 32, sequence=4096, vocabulary=32000, global_batch=64),
+    mine = Card(7, Model(32, 4096, 32, sequence=4096, vocabulary=32000, global_batch=64),
                 Cluster(4, 8, 80, 450, 50, 989, 0.4))
-    made = nb.explore_layouts("mine", 2, 2, 8, cards=mine)
+    made = nb.explore_layouts("7", numpy.int64(2), 2, 8, cards=mine)
     best = search(mine.model, mine.cluster)
     assert repr(made).count("\nnode ") == 4 and repr(made).count("  rank ") == 32 and f"of {len(best)}" in repr(made)
     assert str(best[0].layout) in repr(made) and f"{best[0].step_seconds:.3f} s" in repr(made)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from numbers import Integral, Real
+from numbers import Real
 
 from course import formulas
 from course.figures.figure import Figure, stack
@@ -12,7 +12,8 @@ from course.figures.words import number, share
 from course.schedules import SCHEDULES
 from course.simulation import Costs, simulate
 from course.timeline import Timeline
-from course.widgets.still import Still, along, html_table, still_form
+from course.widgets.still import Still, html_table, still_form
+from course.widgets.values import along, whole
 from course.words import counted
 
 LIMITS = {"ranks": (1, 16), "micro_batches": (1, 64), "chunks": (1, 4), "backward": (0.5, 4.0)}
@@ -79,15 +80,9 @@ def read_setting(schedule, ranks, micro_batches, chunks, backward, memory=False,
     """A setting of sound values. ValueError names the value that is none, and what would do."""
     if not isinstance(schedule, str) or schedule not in SCHEDULES:
         raise ValueError(f"schedule = {schedule!r} is not known: take one of {', '.join(SCHEDULES)}")
-    sizes = (_whole(name, value) for name, value in (("ranks", ranks), ("micro_batches", micro_batches), ("chunks", chunks)))
+    sizes = (whole(name, value, *LIMITS[name])
+             for name, value in (("ranks", ranks), ("micro_batches", micro_batches), ("chunks", chunks)))
     return Setting(schedule, *sizes, _ratio(backward), bool(memory), bool(grid))
-
-
-def _whole(name, value):
-    least, most = LIMITS[name]
-    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value <= most:
-        raise ValueError(f"{name} = {value!r}: a whole number from {least} to {most} is needed")
-    return int(value)
 
 
 def _ratio(value):

@@ -7,7 +7,7 @@ from course.layout.cards import Card
 from course.layout.cluster import Cluster
 from course.layout.nearest import divisors
 from course.layout.placement import AXES, Layout
-from course.widgets.still import along
+from course.widgets.values import along, whole
 
 MOST_GPUS, MOST_SIZE, MOST_CHUNKS = 64, 4096, 4
 SLIDERS = {"tp": "TP t", "pp": "PP p", "dp": "DP d", "micro_batch_size": "micro-batch size b", "chunks": "chunks a stage v"}
@@ -39,22 +39,19 @@ def read_cards(cards) -> dict[str, Card]:
         if card.cluster.gpus > MOST_GPUS:
             raise ValueError(f"card {card.name!r} has {card.cluster.gpus} GPUs: at most {MOST_GPUS} can be drawn; search() ranks "
                              "the layouts of larger clusters")
-    return {card.name: card for card in listed}
+    if len({str(card.name) for card in listed}) < len(listed):
+        raise ValueError(f"cards: {', '.join(repr(card.name) for card in listed)}: each needs a name of its own")
+    return {str(card.name): card for card in listed}
 
 
 def read_layout_setting(cards: Cards, card, tp, pp, dp, micro_batch_size, chunks, rank=0, dealt=False,
                         grid=False) -> LayoutSetting:
     """A setting of sound values, whether or not its layout is legal. ValueError names the value that is none."""
-    if card not in cards:
+    if not isinstance(card, str) or card not in cards:
         raise ValueError(f"card = {card!r} is not known here: take one of {', '.join(map(repr, cards))}")
     sizes = {"tp": tp, "pp": pp, "dp": dp, "micro_batch_size": micro_batch_size, "chunks": chunks}
-    for name, value in sizes.items():
-        most = MOST_SIZE if name == "micro_batch_size" else MOST_GPUS
-        if type(value) is not int or not 1 <= value <= most:
-            raise ValueError(f"{name} = {value!r}: it must be a whole number from 1 to {most}")
-    if type(rank) is not int or not 0 <= rank < MOST_GPUS:
-        raise ValueError(f"rank = {rank!r}: it must be a whole number from 0 to {MOST_GPUS - 1}")
-    return LayoutSetting(card, **sizes, rank=rank, dealt=bool(dealt), grid=bool(grid))
+    sizes = {name: whole(name, value, 1, MOST_SIZE if name == "micro_batch_size" else MOST_GPUS) for name, value in sizes.items()}
+    return LayoutSetting(card, **sizes, rank=whole("rank", rank, 0, MOST_GPUS - 1), dealt=bool(dealt), grid=bool(grid))
 
 
 def sliders(cards: Cards, start: LayoutSetting) -> list[list]:

@@ -37,11 +37,6 @@ class Take(NamedTuple):
         return json.dumps(self.changes)
 
 
-def along(key: str, words: str, values, form: str = "{}") -> list:
-    """A slider along these values, each written in this form: its key, words, least and most place, values."""
-    return [key, words, 0, len(values) - 1, [[value, form.format(value)] for value in values]]
-
-
 def html_table(heads, rows, current=None, live=True) -> str:
     """A table whose first column names the rows; the row at index `current` is in bold and said to be the current one."""
     head = "".join(f"<th scope='col' style='{_CELL}'>{escape(name)}</th>" for name in heads)
