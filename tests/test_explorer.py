@@ -55,6 +55,15 @@ def test_a_schedule_without_a_closed_form_says_so(monkeypatch):
     assert [closed for _, _, closed in rows("mine", 4, 8, 1, 1)] == [NONE_KNOWN] * 3
 
 
+def test_what_is_refused_from_the_start_is_a_sentence_and_the_sliders_go_on(monkeypatch):
+    made = explorer("interleaved_1f1b", 4, 6, 2)
+    assert repr(made).startswith("No interleaved 1F1B of this size.") and repr(made).endswith(NEEDS_KERNEL)
+    made.wanted = {**made.wanted, "micro_batches": 8, "turn": 1}
+    assert made.shown["picture"].startswith("<svg")
+    monkeypatch.setenv("NBGRADER_VALIDATING", "1")
+    assert "No interleaved 1F1B of this size." in nb.explore("interleaved_1f1b", 4, 6, 2).html
+
+
 def test_what_a_schedule_refuses_is_a_sentence_and_the_sliders_go_on():
     made = explorer("interleaved_1f1b", 4, 8, 2)
     made.wanted = {**made.wanted, "micro_batches": 6, "turn": 1}

@@ -59,5 +59,5 @@ def still_form(figure: Figure | None, numbers: str, lines: list[str], remarks: t
     """What stands where there is no kernel: the picture, its numbers as HTML and as lines, and a line that says so."""
     picture = figure._repr_html_() if figure else ""
     words = "".join(f"<p>{escape(line)}</p>" for line in (*remarks, NEEDS_KERNEL))
-    text = "\n".join([figure.text] * bool(figure) + [*lines, *remarks, NEEDS_KERNEL])
+    text = "\n".join([*([figure.text] if figure else []), *lines, *remarks, NEEDS_KERNEL])
     return Still(f"<div class='lex-still'>{_QUIET}{picture}{numbers}{words}</div>", text)
