@@ -51,6 +51,10 @@ class Layout:
         """Micro-batches of a step, global batch / (micro-batch size x dp), rounded down where it is not whole."""
         return model.global_batch // (self.micro_batch_size * self.dp)
 
+    def coordinates(self, rank: int) -> dict[str, int]:
+        """Axis -> the place of a rank along it: which TP neighbour, which stage, which replica it is."""
+        return {"tp": rank % self.tp, "pp": rank // (self.tp * self.dp), "dp": rank // self.tp % self.dp}
+
     def groups(self, axis: str) -> list[tuple[int, ...]]:
         """The ranks that talk to each other along an axis: all of a TP or DP group, all stages of a pipeline."""
         step, size = {"tp": (1, self.tp), "dp": (self.tp, self.dp), "pp": (self.tp * self.dp, self.pp)}[axis]

@@ -15,14 +15,10 @@ from course.layout.model import Model
 from course.layout.placement import AXES, Layout
 from course.layout.volumes import dp_bytes, pp_bytes, tensor_bytes, tp_bytes
 from course.view import View, outcome_view, paragraphs, table, together
+from course.words import gb
 
 SMALL = PAIR.model
 TWO_GPUS = {"tp": Layout(2, 1, 1, 1), "pp": Layout(1, 2, 1, 1), "dp": Layout(1, 1, 2, 1)}
-
-
-def gb(size) -> str:
-    """Bytes as people read them: `6.44 GB`, `0.067 GB`."""
-    return "0 GB" if size == 0 else f"{size / 1e9:.2f} GB" if size >= 1e8 else f"{size / 1e9:.2g} GB"
 
 
 def sizes_of(model: Model) -> View:

@@ -23,7 +23,7 @@ from course.layout.cards import CARDS
 from course.lessons.cards import card, my_design, planner, ranking
 from course.lessons.layout_run import run_design
 from course.lessons.layouts import count, deeper, two_gpu_steps, two_gpus, where_ranks_sit, your_memory, your_volumes
-from course.notebook import check, hint, predict, reveal, when_right
+from course.notebook import check, explore_layouts, hint, predict, reveal, when_right
 
 # %% [markdown]
 # ## Worked example: 2 GPUs
@@ -527,6 +527,30 @@ when_right("ex5-design-c", lambda: planner("c", inter_gb_per_s=50))
 
 # %%
 hint("ex5-explain")
+
+# %% [markdown]
+# ## Any other layout
+#
+# The sliders choose a layout on any of the three cards. Below them stand the cluster, the memory of the fullest GPU, what is
+# sent over which links, the time of the step, and the place of the layout among all that fit. Click a GPU, or move the last
+# slider, to see whom it talks to. A button takes the layout that it names.
+#
+# 1. On card c, deal the ranks of the fastest layout out to the nodes in turn. Which axis crosses the nodes now, and how many
+#    times as long is the step?
+# 2. On card a, break as many rules at once as you can. Which of the layouts named then are fast?
+# 3. On card b, how many chunks does it take until a pipeline is as fast as the layout at the top?
+
+# %%
+when_right("ex5-design-a", lambda: when_right("ex5-design-b", lambda: when_right("ex5-design-c", lambda: explore_layouts("c"))))
+
+# %% [markdown]
+# A card of your own, up to 64 GPUs (GB/s inside a node and across, then TFLOP/s and the share of them that is reached):
+#
+#     from course.layout import Cluster, Model
+#     from course.layout.cards import Card
+#     model = Model(32, 4096, 32, sequence=4096, vocabulary=32000, global_batch=64)
+#     mine = Card("mine", model, Cluster(4, 8, 80, 450, 50, 989, 0.4))
+#     explore_layouts("mine", 2, 2, 8, cards=mine)
 
 # %% [markdown]
 # ## What to take along
