@@ -495,6 +495,17 @@ when_right("ex5-design-c", lambda: planner("c", inter_gb_per_s=50))
 #    pp 8 becomes the fastest. Card b: with 4 chunks PP's bubble is so small that tp 4 pp 2 is as fast as tp 8. Card c: with an
 #    all-reduce that first adds up inside each node, only a part of the data crosses the slow link, and tp 8 is only 1.2 times
 #    slower; with links between the nodes as fast as inside, 1.05 times.
+#
+# **Rubric (for the instructor), 1 point each, half a point where marked (½):**
+#
+# 1. TP sends in every layer (twice forward, twice backward), PP once a boundary and direction. (½ for "TP sends more" without
+#    saying how often each sends.)
+# 2. TP's messages are waited for by the whole group, PP's can pass while other micro-batches are computed. (½ for one of the
+#    two.)
+# 3. Bytes or times of both axes for a layout with TP inside the node, beside those of one that breaks the rule; `my_design("c",
+#    {...})` prints those of any layout. Off by up to 10% is right. (½ for one of the two layouts, or for one axis.)
+# 4. For two of the three cards a change that turns the verdict: any that the planner bears out counts, not only those above.
+#    (½ for one card, or for two changes without a reason.)
 
 # %%
 hint("ex5-explain")
