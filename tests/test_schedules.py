@@ -65,8 +65,8 @@ def test_zb_h1_takes_what_its_paper_says_and_holds_what_1f1b_holds_at_most(p, m,
 @pytest.mark.parametrize("p", [1, 2, 3, 4, 8])
 def test_zb_v_is_never_idle_between_its_first_operation_and_its_last(p):
     timeline = simulate(schedules.zb_v(p, 4 * p), Costs(1, input_grad=1, weight_grad=1))
-    for starts, durations in zip(timeline.starts, timeline.durations, strict=True):
-        assert starts[-1] + durations[-1] - starts[0] == 6 * 4 * p
+    for starts, ends in zip(timeline.starts, timeline.ends, strict=True):
+        assert ends[-1] - starts[0] == 6 * 4 * p
     assert timeline.peak_activations == (2 * p,) * p
 
 
