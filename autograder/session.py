@@ -20,6 +20,13 @@ GRACE = 3.0  # seconds beyond a question's own limit before the process is given
 CHUNK, PAUSE = 1 << 16, 0.01  # what is printed beyond MAX_OUTPUT is read slowly: a flood must not keep the asking side busy
 
 
+def cause(code: int | None) -> str:
+    """In brackets, what a process's exit code says about its end: its signal, where it was one."""
+    with contextlib.suppress(ValueError, TypeError):
+        return f" ({signal.Signals(-code).name})"
+    return ""
+
+
 class PlainProcess:
     """A worker in a plain subprocess, with the descriptors that a session speaks through. It is separation, not a sandbox."""
 
@@ -51,17 +58,25 @@ class PlainProcess:
         """Return when the killed process has ended."""
         self._process.wait()
 
+    def why(self) -> str:
+        """What is known about its end; it has ended, or is about to."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE)
+        return f"its process has ended{cause(self._process.returncode)}"
+
 
 class Session:
     """Runs cells in `process` (by default a plain subprocess) and asks it for answers; use it in a `with`.
 
-    `seconds` limits each question, `budget` all of them together. A process that ends, hangs or sends what is no frame is
-    killed; each later question gives Raised("Ended", why).
+    `seconds` limits each question, `budget` all of them together; with `computing`, a question may also take no more seconds of
+    the processor than that. A process that ends, hangs or sends what is no frame is killed; each later question gives
+    Raised("Ended", why).
     """
 
-    def __init__(self, seconds: float = 5.0, budget: float = math.inf, process=None):
+    def __init__(self, seconds: float = 5.0, budget: float = math.inf, computing: float | None = None, process=None):
         self._process = process or PlainProcess()
-        self._seconds, self._budget, self._until = seconds, budget, time.monotonic() + budget
+        self._limits = {"seconds": seconds} if computing is None else {"seconds": seconds, "computing": computing}
+        self._patience, self._budget, self._until = seconds + GRACE, budget, time.monotonic() + budget
         self._count, self.ended, self._printed = 0, None, bytearray()
         self._requests, self._frames = queue.SimpleQueue(), queue.Queue()
         self._threads = [threading.Thread(target=work, daemon=True) for work in (self._write, self._read, self._listen)]
@@ -116,7 +131,7 @@ class Session:
                 if self._frames.qsize() > 1:
                     return "it answers what was not asked"
                 self._frames.put(pipe.read(size))
-        return "its process has ended"
+        return self._process.why()
 
     def _listen(self):
         with contextlib.suppress(OSError), open(self._process.output, "rb", buffering=0) as pipe:
@@ -127,13 +142,13 @@ class Session:
 
     def _ask(self, request):
         left = self._until - time.monotonic()
-        if left <= 0 and not self.ended:
-            return self._end(f"its {self._budget:g} s for everything are used up")
         if self.ended:
             return Raised("Ended", self.ended)
+        if left <= 0:
+            return self._end(f"its {self._budget:g} s for everything are used up")
         self._count += 1
-        limit = min(self._seconds + GRACE, left)
-        self._requests.put(frame_of({**request, "id": self._count, "seconds": self._seconds}))
+        limit = min(self._patience, left)
+        self._requests.put(frame_of({**request, "id": self._count, **self._limits}))
         try:
             frame = self._frames.get(timeout=limit)
         except queue.Empty:

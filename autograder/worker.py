@@ -1,7 +1,8 @@
 """The learner's side of a session: runs cells and answers questions about names, data only; holds no check and no solution.
 
 Frames on stdin and stdout, each a 4-byte length and JSON text. In: {"id", "run": source}, {"id", "value": name} or
-{"id", "call": name, "arguments": wire}, each with "seconds". Out: {"id", "answer": wire}.
+{"id", "call": name, "arguments": wire}, each with limits, "seconds"
+and perhaps "computing" (of the processor). Out: {"id", "answer": wire}.
 """
 
 import ast
@@ -52,13 +53,13 @@ def run_cell(source: str, namespace: dict):
 
 def answer(request: dict, namespace: dict):
     """Plain data or Raised for one request."""
-    seconds = request.get("seconds", 5.0)
+    limits = request.get("seconds", 5.0), request.get("computing")
     if "run" in request:
-        return LocalAnswer(lambda: run_cell(request["run"], namespace), seconds).call()
+        return LocalAnswer(lambda: run_cell(request["run"], namespace), *limits).call()
     name = request.get("value", request.get("call"))
     if name not in namespace:
         return Raised("NameError", f"there is no {name}")
-    local = LocalAnswer(namespace[name], seconds)
+    local = LocalAnswer(namespace[name], *limits)
     return local.value() if "value" in request else local.call(*from_wire(request["arguments"], records=True))
 
 

@@ -16,7 +16,7 @@ def environment() -> dict:
 
 
 def become_nobody():
-    """For `preexec_fn`, as root: a mount namespace in which the interpreter and the checkout are in reach, then no rights at all."""
+    """For `preexec_fn`, as root: no rights at all, in a mount namespace where interpreter and checkout are in reach."""
     linux.unshare("mnt")
     linux.mount(None, "/", None, linux.RECURSIVE | linux.PRIVATE)
     for path in {sys.base_prefix, sys.prefix, str(ROOT)}:

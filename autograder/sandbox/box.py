@@ -15,24 +15,36 @@ from pathlib import Path
 
 from autograder.sandbox import canary, filesystem, linux
 from autograder.sandbox.failure import SandboxFailed, explained, require_linux, require_more_than_a_bare_root
+from autograder.sandbox.groups import make, out_of_memory, remove
 from autograder.sandbox.limits import MESSAGE, Limits
-from autograder.session import Session
+from autograder.sandbox.watchdog import PERIOD, Watchdog
+from autograder.session import Session, cause
 
 FIRST_UID = 59_000  # that of the first slot, where root grades: a range that distributions leave free
 START_SECONDS, SETUP_SECONDS, END_SECONDS = 180, 60, 60  # guards against hangs, no measurements
 
 
+@dataclasses.dataclass(frozen=True)
+class Slot:
+    """Where one submission at a time runs: the user that it becomes, None to stay the grader's, and its control groups."""
+
+    uid: int | None
+    groups: tuple[str, ...]
+
+
 class Boxed:
     """One worker inside: the descriptors that a session speaks through; killed as a whole, with all that it has started."""
 
-    def __init__(self, pipes, status, handle, pid, release):
+    def __init__(self, pipes, status, handle, groups, release):
         self.requests, self.replies, self.output = pipes
-        self.pid, self._status, self._handle, self._release = pid, status, handle, release
-        self._lock = threading.Lock()
+        self._status, self._handle, self._groups, self._release = status, handle, groups, release
+        self._lock, self._blamed, self._strikes = threading.Lock(), "", out_of_memory(groups)
+        status.settimeout(END_SECONDS)
 
-    def kill(self):
+    def kill(self, reason: str = ""):
         """End every process inside."""
         with self._lock, contextlib.suppress(ProcessLookupError):
+            self._blamed = self._blamed or reason
             if self._handle is not None:
                 signal.pidfd_send_signal(self._handle, signal.SIGKILL)
 
@@ -42,30 +54,42 @@ class Boxed:
             if self._handle is None:
                 return
             try:
-                self._status.settimeout(END_SECONDS)
-                self._status.recv(1)
+                while self._status.recv(MESSAGE):
+                    pass
             finally:
                 self._status.close()
                 os.close(self._handle)
                 self._handle = None
                 self._release()
 
+    def why(self) -> str:
+        """What is known about its end; it has ended, or is about to."""
+        code = None
+        with self._lock, contextlib.suppress(OSError, ValueError):
+            code = json.loads(self._status.recv(MESSAGE))["code"]
+        if out_of_memory(self._groups) > self._strikes:
+            return "it used more memory than a submission may"
+        return self._blamed or f"its process has ended{cause(code)}"
+
 
 class Sandbox:
     """A fork server and its slots; thread-safe. Use it in a `with`."""
 
     def __init__(self, slots: int, hidden: tuple, limits: Limits):
-        self._limits, self._slots = limits, queue.SimpleQueue()
+        self._limits, self._free, self._watchdog = limits, queue.SimpleQueue(), None
         self._show, self._hide = filesystem.shown(), filesystem.hidden(hidden)
-        self._stack = contextlib.ExitStack()
         with contextlib.ExitStack() as begun:
             self._bait = begun.enter_context(_bait(filesystem.out_of_sight(self._show, self._hide)))
-            self._uids = uids(slots)
-            require_more_than_a_bare_root(None not in self._uids)
-            for uid in self._uids:
-                self._slots.put(uid)
-            self._control = begun.enter_context(_server())
+            groups = [make(limits) for _ in range(slots)]
+            begun.callback(remove, [folder for folders in groups for folder in folders])
+            self._slots = [Slot(uid, tuple(folders)) for uid, folders in zip(uids(slots), groups, strict=True)]
+            require_more_than_a_bare_root(all(slot.uid is not None for slot in self._slots))
+            if not all(groups):
+                self._watchdog = begun.enter_context(contextlib.closing(Watchdog(limits.memory)))
+            self._control = begun.enter_context(_server([folder for slot in self._slots for folder in slot.groups]))
             self._stack = begun.pop_all()
+        for slot in self._slots:
+            self._free.put(slot)
 
     def __enter__(self):
         return self
@@ -73,45 +97,61 @@ class Sandbox:
     def __exit__(self, *_):
         self.close()
 
-    def session(self, seconds: float = 5.0, budget: float = 120.0) -> Session:
+    def session(self, seconds: float = 20.0, budget: float = 120.0, computing: float = 5.0) -> Session:
         """A session in the next free slot; its process has shown that it is locked in. SandboxFailed if it is not."""
-        uid = self._slots.get()
+        slot = self._free.get()
         try:
-            boxed = self._start(uid)
+            boxed = self._start(slot)
         except BaseException:
-            self._slots.put(uid)
+            self._free.put(slot)
             raise
-        return Session(seconds, budget, boxed)
+        return Session(seconds, budget, computing, boxed)
 
     def describe(self) -> str:
         """What holds."""
-        return f"uid {self._uids}"
+        users = ", ".join("a user of a namespace's own" if slot.uid is None else str(slot.uid) for slot in self._slots)
+        held = f"watched every {PERIOD * 1000:.0f} ms" if self._watchdog else "held by control groups"
+        return (f"Submissions run as user {users}; in user, pid, network, mount, ipc, uts and cgroup namespaces of their own, "
+                "without capabilities, behind a filter of system calls; "
+                f"{self._limits.memory >> 20} MiB of memory and {self._limits.processes} processes for each as a whole, {held}.")
 
     def close(self):
         """End the server and every session."""
         self._stack.close()
 
-    def _start(self, uid):
+    def _start(self, slot):
         pipes = [os.pipe() for _ in range(3)]
         (given, requests), (replies, taken), (output, printed) = pipes
         mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        job = {"uid": uid, "groups": [], "show": self._show, "hide": self._hide, "limits": dataclasses.asdict(self._limits),
-               "bait": dataclasses.asdict(self._bait)}
-        try:
-            socket.send_fds(self._control, [json.dumps(job).encode()], [given, taken, printed, theirs.fileno()])
-        finally:
-            for descriptor in (given, taken, printed):
-                os.close(descriptor)
-            theirs.close()
-        mine.settimeout(SETUP_SECONDS)
-        message, handles, _, _ = socket.recv_fds(mine, MESSAGE, 1)
-        said = json.loads(message or b'{"error": "its launcher ended while it was set up"}')
-        if "error" in said:
+        job = {"uid": slot.uid, "groups": slot.groups, "show": self._show, "hide": self._hide,
+               "limits": dataclasses.asdict(self._limits), "bait": dataclasses.asdict(self._bait)}
+        with contextlib.ExitStack() as unused:
+            unused.enter_context(mine)
             for descriptor in (requests, replies, output):
-                os.close(descriptor)
-            mine.close()
-            raise explained(said["error"])
-        return Boxed((requests, replies, output), mine, handles[0], said["pid"], lambda: self._slots.put(uid))
+                unused.callback(os.close, descriptor)
+            try:
+                socket.send_fds(self._control, [json.dumps(job).encode()], [given, taken, printed, theirs.fileno()])
+            except OSError:
+                raise SandboxFailed("the fork server has ended", "start again; was there too little memory?") from None
+            finally:
+                theirs.close()
+                for descriptor in (given, taken, printed):
+                    os.close(descriptor)
+            mine.settimeout(SETUP_SECONDS)
+            message, handles, _, _ = socket.recv_fds(mine, MESSAGE, 1)
+            said = json.loads(message or b'{"error": "its launcher ended while it was set up"}')
+            if "error" in said:
+                raise explained(said["error"])
+            unused.pop_all()
+        boxed = Boxed((requests, replies, output), mine, handles[0], slot.groups, lambda: self._release(slot, said["pid"]))
+        if not slot.groups:
+            self._watchdog.watch(said["pid"], boxed.kill)
+        return boxed
+
+    def _release(self, slot, pid):
+        if not slot.groups:
+            self._watchdog.forget(pid)
+        self._free.put(slot)
 
 
 class Unsandboxed:
@@ -123,9 +163,9 @@ class Unsandboxed:
     def __exit__(self, *_):
         self.close()
 
-    def session(self, seconds: float = 5.0, budget: float = 120.0) -> Session:
+    def session(self, seconds: float = 20.0, budget: float = 120.0, computing: float = 5.0) -> Session:
         """A session in a plain subprocess."""
-        return Session(seconds, budget)
+        return Session(seconds, budget, computing)
 
     def describe(self) -> str:
         """What holds."""
@@ -156,21 +196,22 @@ def _bait(hidden):
 
 
 @contextlib.contextmanager
-def _server():
-    """The socket to a new fork server that has imported all it will."""
+def _server(groups):
+    """The socket to a new fork server that has imported all it will; it ends with this socket, and removes `groups`."""
     mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with mine, theirs:
+    with mine, theirs, tempfile.TemporaryFile("w+") as said:
         environment = {"PATH": os.defpath, "HOME": os.path.expanduser("~"), "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1",
                        "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "agg",
                        "PYTHONPATH": os.pathsep.join(map(os.path.abspath, filter(None, sys.path)))}
-        process = subprocess.Popen([sys.executable, "-m", "autograder.sandbox.server", str(theirs.fileno())],
-                                   pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL,
-                                   cwd="/", start_new_session=True)
+        process = subprocess.Popen([sys.executable, "-m", "autograder.sandbox.server", str(theirs.fileno()), *groups],
+                                   pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL, stdout=said,
+                                   stderr=said, cwd="/", start_new_session=True)
         theirs.close()
         try:
             mine.settimeout(START_SECONDS)
-            if mine.recv(64) != b"ready":
-                raise SandboxFailed("the fork server did not start", "see the message above")
+            if mine.recv(MESSAGE) != b"ready":
+                said.seek(0)
+                raise SandboxFailed(f"the fork server did not start: {said.read()[-500:].strip()}", "mend that")
             mine.settimeout(None)
             yield mine
         finally:

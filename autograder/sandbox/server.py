@@ -22,6 +22,7 @@ from pathlib import Path
 
 from autograder import worker
 from autograder.sandbox import canary, filesystem, linux
+from autograder.sandbox.groups import remove
 from autograder.sandbox.limits import MESSAGE, Limits
 from autograder.sandbox.seccomp import filter_program
 
@@ -33,11 +34,12 @@ ENVIRONMENT = {
     "PYTHONPATH": str(filesystem.COURSE.parent), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1",
     "GLOO_SOCKET_IFNAME": "lo", "MPLBACKEND": "agg", "MPLCONFIGDIR": "/tmp/matplotlib"}
 READY = 3  # the descriptor on which the first process and the worker say how their setting-up went
+BY_SIGNAL = 128  # and the signal: the exit code, as in a shell, for the worker's end by it
 _SET_FLAGS, _UP_AND_RUNNING = 0x8914, 0x41
 
 
-def main(control: int):
-    """Serve until the grader's end of this socket is closed."""
+def main(control: int, groups: list[str]):
+    """Serve until the grader's end of this socket is closed, then remove these control groups."""
     for name in PRELOADED:
         with contextlib.suppress(ImportError):  # a submission that imports it learns so itself
             importlib.import_module(name)
@@ -47,10 +49,8 @@ def main(control: int):
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(fileno=control) as server:
         server.send(b"ready")
-        while True:
-            message, descriptors, _, _ = socket.recv_fds(server, MESSAGE, 4)
-            if not message:
-                return
+        while (packet := socket.recv_fds(server, MESSAGE, 4))[0]:
+            message, descriptors, _, _ = packet
             if os.fork() == 0:
                 try:
                     server.close()
@@ -59,6 +59,7 @@ def main(control: int):
                     os._exit(1)
             for descriptor in descriptors:
                 os.close(descriptor)
+    remove(groups)
 
 
 def _launch(job, requests, replies, output, status):
@@ -85,7 +86,8 @@ def _launch(job, requests, replies, output, status):
                 handle = os.pidfd_open(first)
                 socket.send_fds(told, [json.dumps({"pid": first}).encode()], [handle])
                 os.close(handle)
-                os.waitpid(first, 0)
+                code = os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])
+                told.send(json.dumps({"code": BY_SIGNAL - code if code > BY_SIGNAL else code}).encode())
                 return
         except OSError as error:
             said = str(error)
@@ -136,8 +138,10 @@ def _first(job, requests, replies, output, ready):
             _work(canary.Bait(**job["bait"]))
         linux.set_dumpable(False)
         os.closerange(0, READY + 1)
-        while os.wait()[0] != child:
+        while (ended := os.wait())[0] != child:
             pass
+        code = os.waitstatus_to_exitcode(ended[1])
+        os._exit(code if code >= 0 else BY_SIGNAL - code)
     except BaseException as error:
         with contextlib.suppress(OSError):
             os.write(ready, f"{type(error).__name__}: {error}".encode())
@@ -186,4 +190,4 @@ def _work(bait):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), sys.argv[2:])
