@@ -95,7 +95,7 @@ HARMLESS = {
     "make a namespace": "x = '' if libc.unshare(0x10000000) else 'a user namespace'",
     "hold memory in no file system": "x = all_that(lambda name: os.memfd_create(name), ['memory'])",
     "keep memory in segments": "x = '' if libc.shmget(0, 1 << 20, 0o600) == -1 else 'a segment'",
-    "talk to the kernel by rare sockets": "x = all_that(lambda family: socket.socket(family, socket.SOCK_RAW, 3), [16])",
+    "talk to the kernel by rare sockets": "x = all_that(lambda family: socket.socket(family, socket.SOCK_RAW, 15), [16])",
 }
 HARMFUL = {
     "end every process": "os.kill(-1, signal.SIGKILL)",

@@ -21,6 +21,9 @@ from autograder.sandbox.limits import MESSAGE, Limits
 from autograder.sandbox.watchdog import PERIOD, Watchdog
 from autograder.session import Session, cause
 
+PRELOADED = ("torch", "torch._dynamo", "torch.distributed", "torch.optim", "numpy", "pandas", "matplotlib.pyplot", "cloudpickle",
+             "course.notebook", "course.experiments", "course.hand_in", "course.pipeline", "course.lessons.experiment_table",
+             "course.lessons.layouts", "course.lessons.cards", "course.lessons.chunk_runs", "course.lessons.bubble")
 FIRST_UID = 59_000  # that of the first slot, where root grades: a range that distributions leave free
 START_SECONDS, SETUP_SECONDS, END_SECONDS = 180, 60, 60  # guards against hangs, no measurements
 
@@ -79,7 +82,7 @@ class Boxed:
 class Sandbox:
     """A fork server and its slots; thread-safe. Use it in a `with`."""
 
-    def __init__(self, slots: int, hidden: tuple, limits: Limits):
+    def __init__(self, slots: int, hidden: tuple, limits: Limits, preload: tuple):
         self._limits, self._free, self._watchdog = limits, queue.SimpleQueue(), None
         show, hide = filesystem.shown(), filesystem.hidden(hidden)
         with contextlib.ExitStack() as begun:
@@ -91,7 +94,7 @@ class Sandbox:
             if not all(groups):
                 self._watchdog = begun.enter_context(contextlib.closing(Watchdog(limits.memory)))
             self._control = begun.enter_context(_server(
-                slots=[dataclasses.asdict(slot) for slot in self._slots], show=show, hide=hide,
+                preload=preload, slots=[dataclasses.asdict(slot) for slot in self._slots], show=show, hide=hide,
                 limits=dataclasses.asdict(limits), bait=dataclasses.asdict(bait)))
             self._stack = begun.pop_all()
         for slot in self._slots:
@@ -226,9 +229,10 @@ def _server(**settings):
             with contextlib.suppress(BrokenPipeError), process.stdin:
                 json.dump(settings, process.stdin)
             mine.settimeout(START_SECONDS)
-            if mine.recv(MESSAGE) != b"ready":
+            reply = json.loads(mine.recv(MESSAGE) or "{}")
+            if "ready" not in reply:
                 said.seek(0)
-                raise SandboxFailed(f"the fork server did not start: {said.read()[-500:].strip()}", "mend that")
+                raise explained(reply.get("error", f"the fork server did not start: {said.read()[-500:].strip()}"))
             mine.settimeout(None)
             yield mine
         finally:
@@ -236,13 +240,12 @@ def _server(**settings):
             process.wait(END_SECONDS)
 
 
-def open_sandbox(slots: int = 1, hidden=(), limits: Limits = Limits()) -> Sandbox:  # noqa: B008
-    """A sandbox that has proved itself in each slot. `hidden` are files and folders that no submission may see.
-
-    SandboxFailed where it does not hold.
+def open_sandbox(slots: int = 1, hidden=(), limits: Limits | None = None, preload=PRELOADED) -> Sandbox:
+    """A sandbox that has proved itself in each slot. `hidden` are files and folders that no submission may see, `preload`
+    modules that a submission then finds imported. SandboxFailed where it does not hold.
     """
     require_linux()
-    box = Sandbox(slots, tuple(hidden), limits)
+    box = Sandbox(slots, tuple(hidden), limits or Limits(), tuple(preload))
     try:
         for _ in range(slots):
             box.session().close()

@@ -90,13 +90,19 @@ def _set(file, value):
     return False
 
 
-def _own_and_above(mounted, controller):
+def own_paths() -> list[tuple[str, str]]:
+    """The controllers ("" for version 2) and the path of each group that this process is in."""
     with contextlib.suppress(OSError):
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
-            _, controllers, path = line.split(":", 2)
-            if controller in controllers.split(","):
-                own = mounted / path.strip("/")
-                return [own, *(above for above in own.parents if above == mounted or mounted in above.parents)]
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+        return [(controllers, path.strip("/")) for _, controllers, path in (line.split(":", 2) for line in lines)]
+    return []
+
+
+def _own_and_above(mounted, controller):
+    for controllers, path in own_paths():
+        if controller in controllers.split(","):
+            own = mounted / path
+            return [own, *(above for above in own.parents if above == mounted or mounted in above.parents)]
     return []
 
 

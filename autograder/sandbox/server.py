@@ -28,9 +28,6 @@ from autograder.sandbox.groups import remove
 from autograder.sandbox.limits import MESSAGE, Limits
 from autograder.sandbox.seccomp import filter_program
 
-PRELOADED = ("torch", "torch._dynamo", "torch.distributed", "torch.optim", "numpy", "pandas", "matplotlib.pyplot", "cloudpickle",
-             "course.notebook", "course.experiments", "course.hand_in", "course.pipeline", "course.lessons.experiment_table",
-             "course.lessons.layouts", "course.lessons.cards", "course.lessons.chunk_runs", "course.lessons.bubble")
 ENVIRONMENT = {
     "HOME": filesystem.WORK, "PATH": f"{os.path.dirname(sys.executable)}:/usr/bin:/bin", "LANG": "C.UTF-8", "TMPDIR": "/tmp",
     "PYTHONPATH": str(filesystem.COURSE.parent), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1",
@@ -45,25 +42,33 @@ def main(control: int):
     in a user namespace.
     """
     settings = json.load(sys.stdin)
-    if any(slot["uid"] is None for slot in settings["slots"]):
-        uid, gid = os.getuid(), os.getgid()
-        linux.unshare("user", "pid")
-        _map_user(uid, uid, gid, gid)
-    else:
-        linux.unshare("pid")
-    if first := os.fork():
-        os.close(control)
-        os._exit(os.waitpid(first, 0)[1] != 0)
-    linux.die_with_parent(signal.SIGKILL)
-    with socket.socket(fileno=control) as server:
-        Server(server, **settings).serve()
+    with socket.socket(fileno=control) as grader:
+        try:
+            if any(slot["uid"] is None for slot in settings["slots"]):
+                uid, gid = os.getuid(), os.getgid()
+                linux.unshare("user", "pid")
+                _map_user(uid, uid, gid, gid)
+            else:
+                linux.unshare("pid")
+            if first := os.fork():
+                grader.close()
+                os._exit(os.waitpid(first, 0)[1] != 0)
+            linux.die_with_parent(signal.SIGKILL)
+            server = Server(grader, **settings)
+        except OSError as error:
+            grader.send(json.dumps({"error": str(error)}).encode())
+            return
+        server.serve()
 
 
 class Server:
-    """`slots` are {"uid": or None, "groups": folders}; `show` and `hide` as in filesystem, `limits` and `bait` of a session."""
+    """`preload` are modules, `slots` {"uid": number or None, "groups": folders}; `show` and `hide` are filesystem's.
 
-    def __init__(self, control, slots, show, hide, limits, bait):
-        for name in PRELOADED:
+    `limits` and `bait` are those of every session.
+    """
+
+    def __init__(self, control, preload, slots, show, hide, limits, bait):
+        for name in preload:
             with contextlib.suppress(ImportError):  # a submission that imports it learns so itself
                 importlib.import_module(name)
         sys.path[:] = ["", *filter(None, sys.path)]
@@ -82,7 +87,7 @@ class Server:
         """Answer requests and report the ends of sessions; at last end all of them."""
         with selectors.DefaultSelector() as waiting:
             waiting.register(self._control, selectors.EVENT_READ)
-            self._control.send(b"ready")
+            self._control.send(b'{"ready": true}')
             while True:
                 for key, _ in waiting.select():
                     if key.fileobj is not self._control:
