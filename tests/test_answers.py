@@ -296,4 +296,4 @@ def test_a_process_that_misbehaves_is_given_up_and_nothing_hangs(source):
         session.run(source)
         assert session.answer("x").value().type in ("Ended", "NameError")
         session.close()
-    assert session.ended
+    assert session.ended and not any("autograder.worker" in child.cmdline() for child in psutil.Process().children())

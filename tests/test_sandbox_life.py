@@ -27,7 +27,7 @@ PATIENCE = 200  # seconds: a guard against hangs
 
 @pytest.fixture(scope="module")
 def box():
-    with open_sandbox(slots=2, hidden=(Path(sys.prefix) / "pyvenv.cfg",), preload=()) as found:
+    with open_sandbox(slots=2, hidden=(Path(sys.prefix) / "pyvenv.cfg",), limits=Limits(memory=256 << 20), preload=()) as found:
         yield found
 
 
@@ -111,7 +111,8 @@ def test_seconds_of_computing_are_limited_and_sleep_is_not(box):
 
 @pytest.mark.parametrize(("cell", "why"), [
     ("import os; os._exit(3)", "its process has ended"), ("import ctypes; ctypes.string_at(0)", "SIGSEGV"),
-    ("x = b'x' * (1 << 40)", None), ("kept = [bytearray(b'x' * (1 << 26)) for _ in range(200)]", ""),
+    ("import os, time; os.closerange(0, 100); time.sleep(60)", "it has closed the pipe"), ("x = b'x' * (1 << 40)", None),
+    ("kept = [bytearray(b'x' * (1 << 26)) for _ in range(200)]", ""),
 ])
 def test_the_end_of_a_process_is_told(cell, why, box):
     with box.session() as session:
