@@ -252,7 +252,11 @@ def _server(**settings):
             yield mine
         finally:
             mine.close()
-            process.wait(END_SECONDS)
+            try:
+                process.wait(END_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 def open_sandbox(slots: int = 1, hidden=(), limits: Limits | None = None, preload=PRELOADED) -> Sandbox:
