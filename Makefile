@@ -16,7 +16,7 @@ BIN := $(VENV)/bin
 START := notebooks/pipeline_parallelism/0_start_here.ipynb
 SETUP := pyproject.toml tools/environment.py tools/labconfig/pipeline-parallelism.json
 
-BENCHMARKS := core pool step_time pacing layout lab explorer
+BENCHMARKS := core pool step_time pacing layout layout_run lab explorer
 
 .PHONY: help lab test notebooks bench lint clean
 
