@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from statistics import median_low
 
-from course.checks.experiment_rows import COMPUTED, MEASURED, PARTED, holes, missing_columns, read_table, same_run
+from course.checks.experiment_rows import COMPUTED, MEASURED, PARTED, holes, matches, missing_columns, named, read_table, same_run
 from course.checks.outcome import Message, Outcome, Step, as_number, near, show_value, unreadable
 from course.formulas import bubble_fraction, bubble_over_ideal
 from course.plan_rules import read_plan
@@ -50,7 +50,21 @@ def check_table(table, configurations, trusted: Sequence[dict] | None = None) ->
                    known and not measured and empty.isdisjoint(MEASURED), parting)
     if all(step.share == 1 for step in steps):
         messages.append(Message("table-right", f"{len(lines)} rows, each as it was run.", good=True))
+    if trusted is None and not measured:
+        messages += _remarks(complete, plan)
     return Outcome(steps, tuple(messages))
+
+
+def _remarks(lines, plan):
+    """What costs no point: rows of a busy machine, times that nobody measured."""
+    busy, found = [line for line in lines if line.busy], matches(lines, plan.rows)
+    if busy:
+        numbers = ", ".join(str(found.get(line.number, line.number)) for line in busy)
+        yield Message("busy-machine", f"No point is lost by it, but {named(busy, SHOWN)} measured while the machine was busy: "
+                      f"measure anew with again=[{numbers}] in the call of run_experiment.", good=True)
+    if lines and all(near(line.get("step_time_measured"), _predicted(line), EXACT * abs(_predicted(line))) for line in lines):
+        yield Message("follows-the-plan", "No point is lost by it, but these times follow the plan, to the last digit, as "
+                      "they do where a notebook is graded: for measured ones call run_experiment without `clock`.", good=True)
 
 
 def _steps(columns=False, rows=0, computed=False, measured=False, parting=False):
@@ -61,20 +75,17 @@ def _steps(columns=False, rows=0, computed=False, measured=False, parting=False)
 
 def _compare_rows(lines, plan):
     """(share of the configurations that have their row, less what is no configuration; messages)."""
-    wanted, messages = dict(plan.rows), []
-    if not wanted:
+    messages, found = [], matches(lines, plan.rows)
+    wanted = {number: row for number, row in plan.rows.items() if number not in found.values()}
+    if not plan.rows:
         messages.append(Message("no-plan", f"`configurations` cannot be compared with the table. {plan.problems[0]}"))
-    for line in lines:
-        match = next((number for number, row in wanted.items() if line.row and same_run(row, line.row)), None)
-        if match is not None:
-            del wanted[match]
-        elif wanted or line.row:
-            messages.append(Message("other-row", f"`table`, row {line.number} is none of your configurations, or one of them "
-                                    "twice: run the table again after you have changed them."))
+    messages += [Message("other-row", f"`table`, row {line.number} is none of your configurations, or one of them twice: run the "
+                         "table again after you have changed them.")
+                 for line in lines if line.number not in found and (wanted or line.row)]
     messages += [Message("row-missing", f"Row {number} of `configurations` ({row.label}) is not in the table: run it again; what "
                          "is finished is kept.") for number, row in wanted.items()]
-    found = len(plan.rows) - len(wanted) - sum(message.code == "other-row" for message in messages)
-    return Fraction(max(0, found), max(1, plan.count)), messages
+    earned = len(found) - sum(message.code == "other-row" for message in messages)
+    return Fraction(max(0, earned), max(1, plan.count)), messages
 
 
 def _slot(lines):
