@@ -125,5 +125,6 @@ WRONG_CONCLUSIONS = [
     drawn(7.5, "not-a-verdict", g="2"),
     drawn(8, "unknown-key", after="conclusions['k'] = True"),
     drawn(3, "no-such-row", a="0", b="0", c="0", d="0", e="0"),
-    drawn(0, "refused", after="conclusions['a'] = float('nan')"),
+    drawn(7, "not-a-row", after="conclusions['a'] = float('nan')"),
+    drawn(7.5, "not-a-verdict", after="conclusions['h'] = float('nan')"),
 ]

@@ -18,7 +18,7 @@ from course.predictions import PREDICTIONS
 from tests import bank_6_experiment_table as bank
 from tests.bank import bank_tests, judged_locally
 from tests.bank_6_conclusions import TRUE
-from tests.experiment_lines import made
+from tests.experiment_lines import made, noisy
 
 CASES = bank.RIGHT + bank.WRONG
 PLAN = [row.as_dict() for row in DEFAULT]
@@ -115,6 +115,24 @@ def test_a_number_that_was_tampered_with_is_found():
         table, trusted = made(), made(slot=0.001)
         table[number]["peak_activation_bytes"] *= 2
         assert check_table(LocalAnswer(table), LocalAnswer(PLAN), trusted).points <= 4
+
+
+def test_a_broken_interleaved_row_is_not_called_missing():
+    broken = [*PLAN[:3], PLAN[5] | {"micro_batches": 6}]
+    verdict = judge("ex6-plan", LocalAnswer(broken))
+    codes = [message.code for message in verdict.messages]
+    assert "not-a-multiple" in codes and "not-interleaved" not in codes and verdict.points < 6
+    assert "not-interleaved" in [message.code for message in judge("ex6-plan", LocalAnswer(PLAN[:3])).messages]
+
+
+def test_a_busy_row_and_times_of_the_plan_are_remarked_and_cost_nothing():
+    busy = check_table(LocalAnswer(noisy({4: 0.5})), LocalAnswer(PLAN))
+    remark = next(message for message in busy.messages if message.code == "busy-machine")
+    assert busy.points == 6 and remark.good and "row 4 (bubble 58.6% where its plan gives 8.6%)" in remark.text
+    assert "again=[4]" in remark.text and "follows-the-plan" not in busy.codes
+    virtual = made(all_reduce=0)
+    assert check_table(LocalAnswer(virtual), LocalAnswer(PLAN)).codes == ("table-right", "follows-the-plan")
+    assert check_table(LocalAnswer(virtual), LocalAnswer(PLAN), virtual).codes == ("table-right",)
 
 
 def test_a_trusted_run_decides_which_step_is_shorter():
