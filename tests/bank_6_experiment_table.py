@@ -94,7 +94,7 @@ WRONG_PLANS = [
 PLAN = """
 from course.plan import COLUMNS, DEFAULT
 from course.records import csv_of
-from tests.experiment_lines import made
+from tests.experiment_lines import made, noisy
 configurations = [r.as_dict() for r in DEFAULT]
 """
 
@@ -104,10 +104,17 @@ def table(change, points, *codes, before=""):
     return Case("ex6-table", f"{PLAN}{before}\nlines = made()\n{change}", points, codes)
 
 
+def swapped(lines, one, other):
+    """Two columns under each other's name."""
+    return table(f"table = pandas.DataFrame({lines}).rename(columns={{{one!r}: {other!r}, {other!r}: {one!r}}})", 2, "swapped",
+                 before="import pandas")
+
+
 def cell(line, column, value, points, *codes):
     return table(f"lines[{line}][{column!r}] = {value}\ntable = lines", points, *codes)
 
 
+NOISY = "noisy({n: 0.01 * n for n in range(1, 9)})"
 RIGHT_TABLES = [
     table("table = pandas.DataFrame(lines)", 6, "table-right", before="import pandas"),
     table("table = pandas.DataFrame(lines, index=range(1, 9))", 6, before="import pandas"),
@@ -147,6 +154,9 @@ WRONG_TABLES = [
     table("table = lines[1:]", 5.875, "row-missing"),
     table("table = lines + lines[:1]", 5.875, "other-row"),
     table("configurations[0]['pp'] = 1\ntable = lines", 5.75, "other-row", "row-missing"),
+    swapped("made()", "bubble_measured", "bubble_estimated"),
+    swapped(NOISY, "bubble_measured", "bubble_estimated"),
+    swapped(NOISY, "step_time_measured", "step_time_predicted"),
     table("configurations = ...\ntable = lines", 5, "unanswered"),
     table("configurations = [5]\ntable = lines", 5, "no-plan"),
     cell(0, "global_batch", 64, 4, "global-batch"),

@@ -75,7 +75,7 @@ def test_stopped_while_all_is_looked_at_anew_the_earlier_table_stays(slots):
     seen, stop = slots
     before = run_experiment(PLAN)
     stop[0] = len(seen) + 2
-    with pytest.raises(Interrupted, match=r"5 of 5 rows .* Rows 1, 2, 3, 4, 5 were not measured anew: .* stay. Run the cell again"):
+    with pytest.raises(Interrupted, match=r"5 of 5 rows .* Rows 1, 2, 3, 4, 5 were not measured anew: .* stay. Run the cell"):
         run_experiment(PLAN, again=True)
     stop[0] = None
     assert run_experiment(PLAN).equals(before) and len(seen) == 5 + 2

@@ -34,10 +34,11 @@ def check_table(table, configurations, trusted: Sequence[dict] | None = None) ->
     unplanned = unreadable(value, "configurations", "The table is compared with it.")
     rows, strangers = (0, [unplanned]) if unplanned else _compare_rows(lines, plan)
     slot = _slot(lines)
-    computed, measured = _computed(lines, slot), _measured(complete, slot)
+    swapped = _swapped(complete)
+    computed, measured = swapped or _computed(lines, slot), swapped or _measured(complete, slot)
     if trusted is not None:
         measured += _against(complete, read_table(list(trusted)))
-    messages = [message for said in (strangers, strange, computed, measured) for message in said[:SHOWN]]
+    messages = list(dict.fromkeys(message for said in (strangers, strange, computed, measured) for message in said[:SHOWN]))
     if absent:
         messages.insert(0, Message("missing-columns", f"`table` has no column {_few(absent)}: leave the columns as they came."))
     parting = not measured and any(line.row.parts and line.gap > PARTED for line in complete)
@@ -88,9 +89,24 @@ def _compare_rows(lines, plan):
     return Fraction(max(0, earned), max(1, plan.count)), messages
 
 
-def _slot(lines):
-    """Seconds of the slot that most lines agree on."""
-    slots = [_predicted(line) / float(line.row.simulated().makespan) for line in lines if line.row and _predicted(line)]
+def _swapped(lines):
+    """The message where two columns stand under each other's name: in each line what is measured is what should be computed."""
+    parted = any(line.planned.gap > PARTED for line in lines)  # no run of such a row can idle as little as the estimate
+    pairs = (("bubble_estimated", "bubble_measured", lambda row: row.bubble_estimated, False, parted),
+             ("step_time_predicted", "step_time_measured", lambda row: row.simulated().makespan, True, False))
+
+    def agree(column, planned, scaled):
+        factor = _slot(lines, column) if scaled else 1
+        return sum(near(line.get(column), float(planned(line.row)) * factor, EXACT * factor) for line in lines)
+
+    return [Message("swapped", f"`table`: {measured} is in each row what {computed} should be. The two columns have changed "
+                    "places: run the table again, or swap them.") for computed, measured, planned, scaled, sure in pairs
+            if len(lines) > 1 and agree(measured, planned, scaled) == len(lines) > agree(computed, planned, scaled) * (2 - sure)]
+
+
+def _slot(lines, column="step_time_predicted"):
+    """Seconds of the slot that most lines agree on, by a column of step times."""
+    slots = [line.get(column) / float(line.row.simulated().makespan) for line in lines if line.row and line.get(column)]
     return median_low(slots) if slots else 0
 
 

@@ -107,8 +107,10 @@ def bubbles(table_of_runs) -> View:
     lines = lines_of(table_of_runs)
     if isinstance(lines, View):
         return lines
-    curves = {"measured": [_percent(line.get("bubble_measured")) for line in lines],
-              "estimated by the formula": [_percent(line.row.bubble_estimated) for line in lines]}
+    curves = {name: [_percent(line.get("bubble_measured")) if bool(line.busy) == busy else None for line in lines]
+              for name, busy in (("measured", False), (f"measured, machine busy {BUSY}", True))}
+    curves["estimated by the formula"] = [_percent(line.row.bubble_estimated) for line in lines]
+    curves = {name: values for name, values in curves.items() if set(values) != {None}}
     return _marked(curves_figure([line.number for line in lines], curves, "Bubble of each row", "row", "% of the step",
                                  joined=False), lines)
 
