@@ -135,6 +135,15 @@ def test_a_busy_row_and_times_of_the_plan_are_remarked_and_cost_nothing():
     assert check_table(LocalAnswer(virtual), LocalAnswer(PLAN), virtual).codes == ("table-right",)
 
 
+def test_why_noise_is_not_taken_is_said_in_full_once():
+    drawn = {"a": 7, "c": 1, "e": 4, "h": False}
+    verdict = judge("ex6-conclusions", *map(LocalAnswer, (drawn, noisy({4: 0.5}), PLAN)))
+    said = [message.text for message in verdict.messages if message.code == "busy-machine"]
+    assert len(said) == 3 and verdict.points == 1 and sum("again=[4]" in text for text in said) == 1
+    assert said[0].startswith("Conclusion c: not row 1. Your table says so because row 4 (bubble 58.6% where its plan gives")
+    assert said[1] == "Conclusion e: not row 4, for the same reason: these rows of a busy machine."
+
+
 def test_a_trusted_run_decides_which_step_is_shorter():
     table = made()
     fake = table[0]["step_time_measured"]

@@ -12,6 +12,7 @@ from course.plan_rules import read_plan
 
 WANTED = 'It is a dict such as {"a": 2, ..., "f": "noise", "g": False}, with the letters of the statements.'
 ABOUT = "The conclusions are about its rows."
+BUSY = "busy-machine"
 SHOWN = 3  # rows that a sentence names
 
 
@@ -61,6 +62,9 @@ def check_conclusions(conclusions, table, configurations) -> Outcome:
     shares = {}
     for key in CONCLUSIONS:
         message = _judge(key, given.get(key), answers, held)
+        if message.code == BUSY and any(earlier.code == BUSY for earlier in messages):
+            said = message.text.partition(". ")[0]
+            message = message._replace(text=f"{said}, for the same reason: these rows of a busy machine.")
         shares[key] = message.good * part
         messages.append(message)
     extra = sorted(set(given) - set(CONCLUSIONS))
@@ -176,7 +180,7 @@ def _judge(key, value, answers, held):
     if answer == NOISE:
         return Message(statement.code, f"{said}, however busy the machine was: {statement.why}")
     if held.noise and answer in _right(statement, held.lines, answers):
-        return Message("busy-machine", f"{said}. Your table says so because {held.noise}")
+        return Message(BUSY, f"{said}. Your table says so because {held.noise}")
     return Message(statement.code, f"{said}; {statement.why}")
 
 
