@@ -183,4 +183,4 @@ def _markdown(heads, rows):
 
 def _as_it_is(text):
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return View(f"<pre style='overflow-x:auto'>{escaped}</pre>", text)
+    return View(f"<pre style='white-space:pre;overflow-x:auto'>{escaped}</pre>", text)
