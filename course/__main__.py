@@ -122,13 +122,16 @@ def _table(options):
     target = Path(options.csv or f"{Path(options.plan).stem}_table.csv")
     if target.suffix != ".csv":
         raise ValueError(f"--csv {options.csv}: a name that ends in .csv is needed; the .json of the same name stands beside it")
+    if not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
+        what = "cannot be written" if target.parent.is_dir() else "is no folder"
+        raise ValueError(f"{target}: {target.parent} {what}; name one with --csv that is there and yours. Nothing was run")
     records = experiments.open_records(target.with_suffix(".json"), options.clock)
     try:
         with experiments.progress_bar(sys.stderr) as bar:
             filled = experiments.fill(rows, records, bar, options.again)
     except KeyboardInterrupt:
-        return _complain(f"interrupted: {experiments.stopped(rows, records)} The same command goes on with the others.",
-                         INTERRUPTED)
+        command = f"The same command{' without --again' * options.again}"
+        return _complain(f"interrupted: {experiments.stopped(rows, records)} {command} goes on with the others.", INTERRUPTED)
     finally:
         close()
     print((markdown if options.markdown else show_table)(filled.rows, records.about))

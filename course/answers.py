@@ -111,7 +111,7 @@ def _encode(value, counter, depth):
     if isinstance(value, Real | Decimal):
         return _number(value)
     if isinstance(value, Mapping):
-        return {_key(key, counter, depth): _encode(item, counter, depth + 1) for key, item in value.items()}
+        return {_key(key, counter, depth): _encode_named(item, counter, depth + 1) for key, item in value.items()}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: _encode(getattr(value, field.name), counter, depth + 1)
                 for field in dataclasses.fields(value)}
@@ -131,6 +131,12 @@ def _encode(value, counter, depth):
             plain = plain[0]
         return _encode(plain, counter, depth + 1)
     raise Refused(f"{_a(value)} is not an answer: give numbers, text, lists or dicts")
+
+
+def _encode_named(value, counter, depth):
+    """An item of a mapping: one that is not finite comes as its text, and costs no more than what is under its name."""
+    finite = not isinstance(value, float) or math.isfinite(value)
+    return _encode(value, counter, depth) if finite else str(float(value))
 
 
 def _encode_line(number, line, counter, depth):
@@ -234,10 +240,8 @@ def _outcome(produce, cell):
         return encode(produce())
     except (KeyboardInterrupt, TimeLimit):
         raise
-    except Endless as error:
-        return Raised("TimeLimit", str(error))
     except Refused as error:
-        return Raised("Refused", str(error))
+        return Raised("TimeLimit" if isinstance(error, Endless) else "Refused", str(error))
     except BaseException as error:  # SystemExit and the like are the learner's, and must not end the kernel
         return Raised(type(error).__name__, ", ".join(filter(None, (_describe(error), _line(error, cell)))))
 

@@ -11,6 +11,7 @@ from course.checks import (
     chunk_costs,
     experiment_conclusions,
     experiment_plan,
+    experiment_statements,
     experiment_table,
     gpipe_diagram,
     in_flight,
@@ -251,13 +252,13 @@ EXERCISES: dict[str, Exercise] = {exercise.grade_id: exercise for exercise in (
         "Call `run_experiment` with `configurations`, keep what it returns as `table`, and change nothing in it. If no row parts "
         "from the formula, give one of the configurations slow_stage = 2.",
     ), experiment_table.check_table),
-    Exercise("ex6-conclusions", _EXPERIMENT, "Conclusions", ("conclusions", "table"), 8, (
+    Exercise("ex6-conclusions", _EXPERIMENT, "Conclusions", ("conclusions", "table", "configurations"), 8, (
         "Each conclusion is a look at one or two columns. You may read them off, or let pandas do it.",
         "For d multiply three columns. For e compare the two bubbles row by row; what is peculiar to that row answers f.",
         "`table.step_time_measured.idxmin()` is the number of the row with the least (`argmin` counts from 0). For g compare the "
         "rows of a and c; for h and j leave no row out that the statement is about; for i one pair that contradicts is enough.",
     ), experiment_conclusions.check_conclusions,
-             {key: statement.text for key, statement in experiment_conclusions.CONCLUSIONS.items()}),
+             {key: statement.text for key, statement in experiment_statements.CONCLUSIONS.items()}),
 )}
 
 

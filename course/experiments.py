@@ -1,23 +1,22 @@
 """The experiment table: the rows of a plan run on real processes, one slot length for all, finished rows kept and resumed."""
 
 import contextlib
-import platform
+import operator
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from course.answers import Interrupted, LocalAnswer, Raised
+from course.answers import Interrupted, LocalAnswer, OneLine, Raised
+from course.experiment_words import kept, sayings, unknown_rows
 from course.pipeline import PipelineError, Sizes, keepable_slot, run
-from course.pipeline.machine import facts
 from course.pipeline.pool import pool_of
-from course.plan import BACKWARD, COLUMNS, CONDITIONS, EACH, FIXED, Row
+from course.plan import COLUMNS, CONDITIONS, WORKED, Row
 from course.plan_rules import Plan, read_plan
 from course.progress import is_grading
-from course.records import Records
+from course.records import Records, setting_of
 
-NAME = "experiment_table"
+NAME, WORKED_NAME = "experiment_table", "worked_example"
 CLOCKS = ("paced", "virtual")
 PLANNED = 0.001  # seconds of a slot where times follow the plan
 ROOM, MOST_ROOM = 1.1, 2  # a table's slot, over the longest that a row needs; more in tables whose steps take
@@ -26,6 +25,10 @@ TIGHT = 1.5  # a new row may need this many times the table's slot: an operation
 AGAIN = 0.01  # of the bubble: a row with overruns that is off by more is run once more
 FAILURES = (PipelineError, ValueError, OSError, MemoryError)
 _unsaved: dict[Path, Records] = {}
+
+
+class BadOption(OneLine, ValueError):
+    """A table cannot have this name or this clock."""
 
 
 class Filled(NamedTuple):
@@ -43,11 +46,15 @@ def run_experiment(configurations, name: str = NAME, again: bool | int | Collect
     A row is a dict with the keys schedule, pp, chunks, micro_batches, micro_batch_size, dp, and slow_stage or message where
     wanted. Each finished row is kept in `<name>.json` beside the notebook, the table in `<name>.csv`: stopped, or with other
     rows changed, it goes on with what is missing. `again`: True, or the numbers of rows that are to be run anew. Prints what
-    is not as it should be; returns None where no row could be run.
+    is not as it should be; returns None where no row could be run. BadOption, a ValueError, for a name or clock that cannot be.
     """
+    _check_name(name)
     plan = read_configurations(configurations)
     if plan.problems:
         print(*map(str, plan.problems), "Nothing was run; what was finished before is still kept.", sep="\n")
+        return None
+    if is_grading() and name == WORKED_NAME and tuple(plan.rows.values()) == WORKED:
+        print("The worked example is not run where a notebook is graded or validated: no points depend on it.")
         return None
     records = open_records(None if is_grading() else (folder or Path.cwd()) / f"{name}.json",
                            "virtual" if is_grading() else clock or "paced")
@@ -55,9 +62,24 @@ def run_experiment(configurations, name: str = NAME, again: bool | int | Collect
         with progress_bar(sys.stdout) as bar:
             filled = fill(plan.rows, records, bar, again)
     except KeyboardInterrupt:
-        raise Interrupted(f"{stopped(plan.rows, records)} Run the cell again to go on with the others.") from None
+        if not is_grading():
+            raise Interrupted(f"{stopped(plan.rows, records)} {_how_to_go_on(plan.rows, records, again)}") from None
+        filled = table_of(plan.rows, records)
+        print("The time for this cell was used up.")
     print(*filled.said, sep="\n")
     return as_frame(filled.rows, records) if filled.rows else None
+
+
+def _check_name(name):
+    if not isinstance(name, str) or name.strip() in ("", ".", "..") or set(name) & set('/\\\0'):
+        raise BadOption(f"name = {name!r}: a file's name without a folder is needed, such as {NAME!r}; `folder` takes that")
+
+
+def _how_to_go_on(rows, records, again):
+    """How a run that was stopped is taken up again."""
+    if all(records.finished(row.key) for row in rows.values()):
+        return "Run the cell again to measure what was to be measured anew."
+    return f"Run the cell again{' without again=True' * (again is True)} to go on with the others."
 
 
 def read_configurations(configurations) -> Plan:
@@ -69,31 +91,13 @@ def read_configurations(configurations) -> Plan:
 def open_records(path: Path | None, clock: str) -> Records:
     """The rows that are finished already and may stand in one table with what is run here and now.
 
-    ValueError for a clock that a table cannot have.
+    BadOption, a ValueError, for a clock that a table cannot have.
     """
     if clock not in CLOCKS:
-        raise ValueError(f"clock = {clock!r}: {' or '.join(map(repr, CLOCKS))} is needed")
+        raise BadOption(f"clock = {clock!r}: {' or '.join(map(repr, CLOCKS))} is needed")
     setting = setting_of(clock)
     kept = _unsaved.get(path) if path else None
     return kept if kept and kept.setting == setting else Records(path, setting)
-
-
-def setting_of(clock: str) -> dict:
-    """Machine, versions and pacing, as they stand beside a table."""
-    found = facts()
-    return {"machine": {"cores": found["cores"], "system": found["system"]},
-            "model": {name: value for name, value in vars(Sizes()).items() if name in ("hidden", "heads", "sequence")},
-            "versions": {"python": platform.python_version(), **{name: _version(name) for name in (
-                "torch", "pipeline-parallelism-hands-on")}},
-            "pacing": {"clock": clock, "forward of a layer, in units": f"{FIXED} + {EACH} a sample",
-                       "backward, in forwards": BACKWARD}}
-
-
-def _version(name):
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def fill(rows: Mapping[int, Row], records: Records, bar: Callable, again: bool | int | Collection[int] = False) -> Filled:
@@ -101,31 +105,58 @@ def fill(rows: Mapping[int, Row], records: Records, bar: Callable, again: bool |
 
     A row that fails is named, the others go on. KeyboardInterrupt passes through; what is finished stays.
     """
-    chosen = set(rows) if again is True else {again} if isinstance(again, int) else set(again)
-    if again is True:
-        records.slot, records.keepable = None, {}
+    chosen = set(rows) if again is True else _numbers(again)
+    records.said = " ".join(filter(None, (records.said, unknown_rows(chosen, rows))))
     before = [number for number, row in rows.items() if records.finished(row.key) and number not in chosen]
-    waiting = [number for number in rows if number not in before]
-    failed = _calibrate(rows, waiting, records, bar) if _paced(records) else {}
+    records.waiting = [number for number in rows if number not in before]
+    failed = _calibrate(rows, records, bar, anew=again is True) if _paced(records) else {}
     if (slot := _slot(rows, records)) != records.slot:
-        before, waiting, records.slot = [], list(rows), slot
-    waiting = [number for number in waiting if number not in failed]
+        before, records.waiting, records.slot = [], list(rows), slot
+    waiting = records.waiting = [number for number in records.waiting if number not in failed]
     _get_ready(rows[number] for number in waiting)
     tell = bar(len(waiting))
-    for number in waiting:
+    for number in list(waiting):
         seconds = float(rows[number].simulated().makespan) * records.slot if _paced(records) else 0
         tell(f"row {number} of {len(rows)}: {rows[number].label}{f'; its step takes {seconds:.0f} s' if seconds >= 1 else ''}")
         try:
             records.add(rows[number].key, _measured(rows[number], records))
         except FAILURES as error:
             failed[number] = _reason(error)
+        waiting.remove(number)
     tell("the rows are run")
     return table_of(rows, records, failed, len(before))
 
 
-def _calibrate(rows, waiting, records, bar):
-    """Find out which slot this machine can keep for each row of which that is not known. Returns what failed, and why."""
-    unknown = [number for number in waiting if rows[number].key not in records.keepable]
+def _numbers(again):
+    """The numbers of rows that are to be run anew, in whatever form they come; what is no number is left as it is."""
+    if again is None or again is False:
+        return []
+    found = []
+    for item in again if isinstance(again, Iterable) and not isinstance(again, str) else [again]:
+        with contextlib.suppress(TypeError):
+            item = operator.index(item)
+        found.append(item)
+    return found
+
+
+def _calibrate(rows, records, bar, anew):
+    """Find out which slot this machine can keep for each waiting row of which that is not known, or of all `anew`.
+
+    Returns what failed, and why. Until it is known `anew`, or where it cannot be, the table keeps its earlier slot.
+    """
+    slot, keepable = records.slot, records.keepable
+    if not anew:
+        return _look(rows, records, bar)
+    records.slot, records.keepable = None, {}
+    try:
+        return _look(rows, records, bar)
+    finally:
+        if slot and not all(rows[number].key in records.keepable for number in records.waiting):
+            records.slot, records.keepable = slot, keepable | records.keepable
+
+
+def _look(rows, records, bar):
+    unknown = [number for number in records.waiting if rows[number].key not in records.keepable]
     _get_ready(rows[number] for number in unknown)
     failed, tell = {}, bar(len(unknown))
     for number in unknown:
@@ -133,6 +164,7 @@ def _calibrate(rows, waiting, records, bar):
         row = rows[number]
         try:
             records.keepable[row.key] = keepable_slot(row.as_schedule(), row.costs(), _sizes(row), row.dp)
+            records.write()
         except FAILURES as error:
             failed[number] = _reason(error)
     tell("the length of a slot is known")
@@ -177,7 +209,7 @@ def _measured(row, records):
         result = min(result, _run(row, records), key=lambda result: result.overruns)
     return {"bubble_measured": float(result.bubble_measured), "peak_activation_bytes": max(result.peak_activation_bytes),
             "step_time_predicted": result.step_time_predicted,
-            "step_time_measured": result.step_time_measured + result.all_reduce_seconds,
+            "step_time_measured": result.step_time_measured + (result.all_reduce_seconds if _paced(records) else 0),
             "slot_seconds": records.slot, "overruns": result.overruns, "all_reduce_seconds": result.all_reduce_seconds,
             **({"max_gradient_difference": result.max_gradient_difference} if _paced(records) else {})}
 
@@ -202,37 +234,14 @@ def table_of(rows: Mapping[int, Row], records: Records, failed: Mapping[int, str
         _unsaved[records.path] = records
     elif records.path:
         _unsaved.pop(records.path, None)
-    return Filled(lines, dict(failed or {}), list(_sayings(rows, records, there, failed or {}, before, target)))
-
-
-def _sayings(rows, records, there, failed, before, target):
-    if records.said:
-        yield records.said
-        records.said = ""
-    if before:
-        yield f"{before} of {len(rows)} rows were finished before and are kept."
-    for number, reason in failed.items():
-        what = "its earlier measurement stays in the table" if number in there else "it is not in the table"
-        yield f"Row {number} ({rows[number].label}) failed: {reason}; {what}. The others are not touched."
-    late = [f"{record['overruns']} in row {number}" for number, record in there.items() if record.get("overruns")]
-    if late:
-        yield (f"Operations that took longer than their planned time: {', '.join(late)}. This machine was busy; `again` measures "
-               "anew.")
-    if not _paced(records):
-        why = ", because the notebook is graded or validated" if is_grading() else ""
-        yield f"The times in this table follow the plan (virtual clock) and are not measured{why}."
-    if records.trouble:
-        yield f"{records.trouble} The table is there all the same, and its rows are kept in memory."
-    elif target:
-        yield f"{len(there)} of {len(rows)} rows are in the table, kept in {target.name} and {records.path.name}."
+    return Filled(lines, dict(failed or {}), list(sayings(rows, records, there, failed or {}, before, target)))
 
 
 def stopped(rows: Mapping[int, Row], records: Records) -> str:
-    """What is kept of a run that was stopped, in one sentence; what is not in the file yet is written."""
+    """What is kept of a run that was stopped, in a few sentences; what is not in the file yet is written."""
     records.write()
-    filled = table_of(rows, records)
-    where = f" in {records.path.name}" if records.path and not records.trouble else ""
-    return f"{len(filled.rows)} of {len(rows)} rows are finished and kept{where}."
+    table_of(rows, records)
+    return kept(rows, records)
 
 
 def trusted_records(rows: Collection[Row]) -> list[dict]:

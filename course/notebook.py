@@ -116,7 +116,7 @@ def reveal(key: str, actual=None, after: str | None = None) -> View:
     actual = asked.actual if actual is None else actual
     if after and not _solved(after):
         return paragraphs(_not_yet(after))
-    if actual is ...:
+    if actual is ... or actual is None:
         return paragraphs("Not known yet: the run above has not taken place.")
     noted, answer = _noted(key), f"{asked.what}: {_show(actual)}."
     if not noted:

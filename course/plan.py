@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import lru_cache
 
 from course.formulas import bubble_fraction
 from course.schedule import Schedule
@@ -18,6 +19,7 @@ COLUMNS = ("schedule", "pp", "chunks", "micro_batches", "micro_batch_size", "dp"
            "bubble_measured", "peak_activation_bytes", "step_time_predicted", "step_time_measured")
 CONDITIONS = ("layers", "slow_stage", "message")
 FINEST = 1_000_000  # the largest denominator that a factor is taken for
+BUBBLE_OFF, STEP_OFF = 0.01, 0.05  # of the step: farther off its own plan a row was measured on a busy machine
 
 
 @dataclass(frozen=True)
@@ -90,11 +92,30 @@ class Row:
 
     def simulated(self) -> Timeline:
         """The step that is planned, in units; the all-reduce of replicas is not in it."""
-        return simulate(self.as_schedule(), self.costs())
+        return _simulated(self)
 
     def as_dict(self) -> dict:
         """The row as it is written in a plan, without what is left at its usual value."""
         return {name: getattr(self, name) for name in NAMES if name not in USUAL or getattr(self, name) != USUAL[name]}
+
+
+@lru_cache(64)
+def _simulated(row):
+    return simulate(row.as_schedule(), row.costs())
+
+
+def how_busy(row: Row, bubble: float, step: float, predicted: float) -> str:
+    """By what a measurement (bubble, step in seconds) is off its own plan, so that the machine was busy; empty where it is not.
+
+    >>> how_busy(Row("1f1b", 4, 1, 8, 4), 0.5, 1.0, 1.0)
+    'bubble 50.0% where its plan gives 27.3%'
+    """
+    planned = float(row.simulated().bubble_fraction)
+    if abs(bubble - planned) > BUBBLE_OFF:
+        return f"bubble {float(bubble):.1%} where its plan gives {planned:.1%}"
+    if abs(step - predicted) > STEP_OFF * predicted:
+        return f"step {float(step):.3g} s where its plan gives {float(predicted):.3g} s"
+    return ""
 
 
 NAMES = tuple(field.name for field in fields(Row))
@@ -110,6 +131,8 @@ DEFAULT = (
     Row("1f1b", 4, 1, 4, 4, dp=2),
     Row("1f1b", 4, 1, 8, 4, slow_stage=2),
 )
+
+WORKED = (Row("1f1b", 2, 1, 8, 4), Row("1f1b", 2, 1, 32, 1))  # the worked example's rows
 
 
 def written(row: Mapping) -> str:

@@ -1,5 +1,6 @@
 """An experiment plan as a TOML file: read, and written as the template that a reader fills in."""
 
+import re
 import tomllib
 from collections.abc import Sequence
 
@@ -22,12 +23,20 @@ def plan_from_toml(text: str) -> Plan:
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        return Plan({}, (Problem(None, "not-toml", f"it is no TOML: {error}."),), 0)
+        return Plan({}, (Problem(None, "not-toml", f"it is no TOML: {error}.{_brackets(text)}"),), 0)
     strange = [key for key in found if key not in TOP]
     if strange:
         return Plan({}, (Problem(None, "unknown-key", f"there is no key {strange[0]!r} outside the rows: a row begins with "
                                  f"[[{TABLE}]], and before the first one layers and global_batch may stand."),), 0)
+    if isinstance(found.get(TABLE), dict):
+        return Plan({}, (Problem(None, "one-bracket", f"it has no list of rows.{_brackets(text)}"),), 0)
     return read_plan(found.get(TABLE, []), found.get("layers"), found.get("global_batch"))
+
+
+def _brackets(text):
+    """What to change where a row has single brackets; empty where none has."""
+    single = re.search(rf"^\s*\[\s*{TABLE}\s*\]", text, re.MULTILINE)
+    return f" Each row begins with [[{TABLE}]], in double brackets; found [{TABLE}]." if single else ""
 
 
 def plan_to_toml(rows: Sequence[Row] = DEFAULT) -> str:

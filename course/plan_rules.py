@@ -3,10 +3,12 @@
 import math
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import fields
 from difflib import get_close_matches
 from fractions import Fraction
 from typing import NamedTuple
 
+from course.formulas import PPConfig
 from course.plan import CHOICES, LAYERS, NAMES, USUAL, Row, written
 from course.schedules import SCHEDULES
 
@@ -20,6 +22,7 @@ SAID = {"interleaved": "interleaved_1f1b", "looped": "looped_bfs", "bfs": "loope
 TYPICAL = Row("1f1b", 4, 1, 8, 4)
 EXAMPLE = written(TYPICAL.as_dict())
 UNWRITTEN = "..."
+CONFIGURATION = {field.name for field in fields(PPConfig)}
 
 
 class Problem(NamedTuple):
@@ -61,13 +64,14 @@ def read_plan(items, layers=None, global_batch=None) -> Plan:
     sound = [row for row, problem in read if problem is None]
     batch = global_batch or _most([row.global_batch for row in sound]) or BATCH
     wanted = _most([row.layers for row in sound]) or LAYERS
+    usual = {name: _most([getattr(row, name) for row in sound]) for name in COUNTS} if len(sound) > 2 else {}
     rows, problems = {}, []
     for number, (row, problem) in enumerate(read, 1):
         problem = problem or _differs(row, batch, wanted)
         if problem is None:
             rows[number] = row
         else:
-            near = nearest(vars(row) if isinstance(row, Row) else row, batch, wanted) if row else None
+            near = nearest(vars(row) if isinstance(row, Row) else row, batch, wanted, usual) if row else None
             problems.append(Problem(number, *problem, near))
     if len(items) > MOST_ROWS:
         problems.append(Problem(None, "too-many-rows", f"it has {len(items)} rows, and at most {MOST_ROWS} are run: leave some "
@@ -75,8 +79,10 @@ def read_plan(items, layers=None, global_batch=None) -> Plan:
     return Plan(rows, tuple(problems), len(items))
 
 
-def nearest(given: Mapping, batch: int = BATCH, layers: int = LAYERS) -> Row | None:
+def nearest(given: Mapping, batch: int = BATCH, layers: int = LAYERS, usual: Mapping | None = None) -> Row | None:
     """The sound row with this global batch and so many layers that changes the least of what is given; None where none is.
+
+    `usual` are the values that most rows have: of two changes as small, what differs from them was meant, and stays.
 
     >>> nearest(vars(Row("1f1b", 8, 1, 64, 1))).micro_batches
     32
@@ -93,15 +99,17 @@ def nearest(given: Mapping, batch: int = BATCH, layers: int = LAYERS) -> Row | N
         for dp in range(1, MOST_PROCESSES // pp + 1) if batch % dp == 0
         for m in range(1, MOST_MICRO_BATCHES + 1) if batch // dp % m == 0
         if schedule != "interleaved_1f1b" or m % pp == 0)
-    return min(candidates, key=lambda row: _distance(given, row), default=None)
+    return min(candidates, key=lambda row: _distance(given, row, usual or {}), default=None)
 
 
-def _distance(given, row):
-    """How much of a row is changed: how many of its numbers, then by what factor; in place of what is none, from TYPICAL."""
+def _distance(given, row, usual):
+    """How much of a row is changed: how many of its numbers, how many of them that are not the usual ones, then by what factor;
+    in place of what is none, from TYPICAL. Last, replicas and ranks stay rather than micro-batches."""
     changed = [name for name in COUNTS if given.get(name) != getattr(row, name)]
     usable = [name for name in changed if _is_count(given.get(name)) and given[name] < 10**9]
-    return len(changed), sum(abs(math.log((given if name in usable else vars(TYPICAL))[name] / getattr(row, name)))
-                             for name in changed)
+    meant = [name for name in usable if name in usual and given[name] != usual[name]]
+    factor = sum(abs(math.log((given if name in usable else vars(TYPICAL))[name] / getattr(row, name))) for name in changed)
+    return len(changed), len(meant), round(factor, 9), "dp" in changed, "micro_batch_size" in changed
 
 
 def _nothing(code, text):
@@ -125,6 +133,8 @@ def _read_row(item, layers):
         item = dict(zip(NAMES, item, strict=False))
     if not isinstance(item, Mapping):
         return None, ("not-a-row", f"a row is a dict such as {EXAMPLE}; found {_show(item)}.")
+    if set(item) == CONFIGURATION:
+        return None, ("not-a-row", f"a row is a dict such as {EXAMPLE}, not a PPConfig, which knows no schedule.")
     written_out = {str(key).strip(): value for key, value in item.items() if value is not None or key not in MISSING}
     given = {**MISSING, "layers": layers, **written_out}
     given |= {name: _whole(given[name]) for name in (*COUNTS, *FACTORS) if name in given}

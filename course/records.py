@@ -5,10 +5,14 @@ import io
 import json
 import math
 import os
+import platform
 from collections.abc import Iterable, Mapping
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from course.plan import COLUMNS, CONDITIONS
+from course.pipeline import Sizes
+from course.pipeline.machine import facts
+from course.plan import BACKWARD, COLUMNS, CONDITIONS, EACH, FIXED
 from course.progress import write_atomically
 
 WHAT = "rows of an experiment table, pipeline parallelism, hands on"
@@ -21,7 +25,8 @@ class Records:
 
     `setting` is what rows must have in common to stand in one table: machine, versions, clock. A file of another setting, or
     one that is none, is put aside, never overwritten. `said` holds what a reader should know of that; `trouble` says in one
-    sentence why the last change could not be written, empty when it was. With `path` None nothing is written.
+    sentence why the last change could not be written, empty when it was. With `path` None nothing is written. `waiting` are the
+    numbers of the rows that are still to be run.
     """
 
     def __init__(self, path: Path | None, setting: Mapping):
@@ -29,6 +34,7 @@ class Records:
         self.slot: float | None = None
         self.keepable: dict[str, float] = {}
         self.rows: dict[str, dict] = {}
+        self.waiting: list[int] = []
         if path:
             self._read()
 
@@ -88,8 +94,8 @@ class Records:
         other = [key for key, value in self.setting.items() if found.get(key) != value]
         if other:
             self._put_aside(f"its rows were run with other {' and '.join(other)}")
-        elif _is_positive(slot):
-            self.slot, self.keepable, self.rows = slot, keepable, rows
+        else:
+            self.slot, self.keepable, self.rows = slot if _is_positive(slot) else None, keepable, rows
 
     def _put_aside(self, why):
         names = (self.path.with_suffix(f".earlier{number}.json") for number in ("", *range(2, 1000)))
@@ -99,6 +105,24 @@ class Records:
             self.said = f"{self.path.name} was put aside as {aside.name}, because {why}; a new one is begun."
         except OSError as error:
             self.said = f"{self.path.name} can neither be used, because {why}, nor be put aside ({error.strerror or error})."
+
+
+def setting_of(clock: str) -> dict:
+    """Machine, versions and pacing, as they stand beside a table."""
+    found = facts()
+    return {"machine": {"cores": found["cores"], "system": found["system"]},
+            "model": {name: value for name, value in vars(Sizes()).items() if name in ("hidden", "heads", "sequence")},
+            "versions": {"python": platform.python_version(), **{name: _version(name) for name in (
+                "torch", "pipeline-parallelism-hands-on")}},
+            "pacing": {"clock": clock, "forward of a layer, in units": f"{FIXED} + {EACH} a sample",
+                       "backward, in forwards": BACKWARD}}
+
+
+def _version(name):
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def csv_of(rows: Iterable[Mapping]) -> str:

@@ -52,7 +52,9 @@ WRONG_PLANS = [
     plan("lambda: []", 0, "refused"),
     plan("[open]", 0, "refused"),
     plan("[1, 2, 3]", 0, "not-a-row"),
-    plan("[{'schedule': '1f1b', 'pp': float('nan')}]", 0, "refused"),
+    plan("[{'schedule': '1f1b', 'pp': float('nan')}]", 0, "missing-key"),
+    beside("'pp': float('nan')", 5.5, "not-whole"),
+    beside("'message': float('inf')", 5.5, "not-a-time"),
     plan(f"[{A}]", 2, "one-row", "not-interleaved"),
     plan(f"[{A}, {A}]", 3, "one-pp", "one-micro-batches", "not-interleaved"),
     plan(f"[{B}, {C}]", 5, "one-pp"),
@@ -80,10 +82,11 @@ WRONG_PLANS = [
     beside("'chunks': 2", 5.5, "chunks"),
     beside("'schedule': 'interleaved_1f1b', 'pp': 4, 'chunks': 2, 'micro_batches': 2, 'micro_batch_size': 16", 5.5,
            "not-a-multiple"),
+    plan(f"[{A}, {B}, {{**{C}, 'micro_batches': 6}}]", 13 / 3, "not-a-multiple"),
     beside("'slow_stage': 'very'", 5.5, "not-a-time"),
     beside("'slow_stage': 0", 5.5, "not-a-time"),
     plan(f"[{A}, {B}, {C}] * 3", 5, "too-many-rows"),
-    plan("[PPConfig(2, 8, 4), PPConfig(4, 8, 4), PPConfig(4, 32, 1), PPConfig(8, 64, 1)]", 0, "unknown-key",
+    plan("[PPConfig(2, 8, 4), PPConfig(4, 8, 4), PPConfig(4, 32, 1), PPConfig(8, 64, 1)]", 0, "not-a-row",
          before="from course.formulas import PPConfig"),
     plan(f"[{A}, {B}, {C}, 5, 6, 7, 8, 9]", 4.75, "not-a-row"),
 ]
@@ -91,7 +94,7 @@ WRONG_PLANS = [
 PLAN = """
 from course.plan import COLUMNS, DEFAULT
 from course.records import csv_of
-from tests.experiment_lines import made
+from tests.experiment_lines import made, noisy
 configurations = [r.as_dict() for r in DEFAULT]
 """
 
@@ -101,10 +104,17 @@ def table(change, points, *codes, before=""):
     return Case("ex6-table", f"{PLAN}{before}\nlines = made()\n{change}", points, codes)
 
 
+def swapped(lines, one, other):
+    """Two columns under each other's name."""
+    return table(f"table = pandas.DataFrame({lines}).rename(columns={{{one!r}: {other!r}, {other!r}: {one!r}}})", 2, "swapped",
+                 before="import pandas")
+
+
 def cell(line, column, value, points, *codes):
     return table(f"lines[{line}][{column!r}] = {value}\ntable = lines", points, *codes)
 
 
+NOISY = "noisy({n: 0.01 * n for n in range(1, 9)})"
 RIGHT_TABLES = [
     table("table = pandas.DataFrame(lines)", 6, "table-right", before="import pandas"),
     table("table = pandas.DataFrame(lines, index=range(1, 9))", 6, before="import pandas"),
@@ -144,6 +154,9 @@ WRONG_TABLES = [
     table("table = lines[1:]", 5.875, "row-missing"),
     table("table = lines + lines[:1]", 5.875, "other-row"),
     table("configurations[0]['pp'] = 1\ntable = lines", 5.75, "other-row", "row-missing"),
+    swapped("made()", "bubble_measured", "bubble_estimated"),
+    swapped(NOISY, "bubble_measured", "bubble_estimated"),
+    swapped(NOISY, "step_time_measured", "step_time_predicted"),
     table("configurations = ...\ntable = lines", 5, "unanswered"),
     table("configurations = [5]\ntable = lines", 5, "no-plan"),
     cell(0, "global_batch", 64, 4, "global-batch"),
@@ -164,13 +177,13 @@ WRONG_TABLES = [
     cell(2, "bubble_measured", "0.3", 4, "not-together"),
     cell(6, "bubble_measured", "0.5", 4, "not-together"),
     cell(2, "bubble_measured", "27.27", 4, "out-of-range"),
-    cell(2, "bubble_measured", "float('nan')", 0, "refused"),
+    cell(2, "bubble_measured", "float('nan')", 5, "no-number"),
     cell(2, "bubble_measured", "'none'", 5, "no-number"),
     cell(2, "peak_activation_bytes", "-5", 4, "out-of-range"),
     cell(2, "peak_activation_bytes", "1000.5", 4, "out-of-range"),
     cell(2, "peak_activation_bytes", "12345", 4, "peaks-differ"),
     cell(2, "peak_activation_bytes", "10 ** 1000", 5, "no-number"),
-    cell(0, "step_time_measured", "float('inf')", 0, "refused"),
+    cell(0, "step_time_measured", "float('inf')", 5, "no-number"),
     table("lines[3]['step_time_measured'] = float('nan')\ntable = pandas.DataFrame(lines)", 0, "refused", before="import pandas"),
     table("configurations = configurations[:7]\ntable = made(configurations)", 5, "nothing-parts"),
     table("lines[4]['dp'] = 2\ntable = lines", 3.75, "other-row", "global-batch"),

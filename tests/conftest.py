@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import settings
 
+from course import experiments
 from tests.browser import chromium, copy_released, jupyter
 from tests.grid_editor_page import opened  # noqa: F401
 
@@ -24,3 +25,18 @@ def lab(place):
     """The same with the released notebooks in the folder."""
     copy_released(place[2])
     return place
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """The labels of the rows that are run, and which of them are to fail with what."""
+    seen, failing, real = [], {}, experiments.run
+
+    def run(schedule, **options):
+        seen.append((schedule.name, len(schedule.ranks), schedule.micro_batches, options["dp"]))
+        if error := failing.get(len(seen)):
+            raise error
+        return real(schedule, **options)
+
+    monkeypatch.setattr(experiments, "run", run)
+    return seen, failing

@@ -215,6 +215,9 @@ def test_an_interrupted_table_keeps_its_rows_and_goes_on(tmp_path):
     (PLAN.replace("size = 2", "size = 4"), ["plan.toml"], ["Row 2: ", "8 samples", "global batch is 4"]),
     (PLAN, ["plan.toml", "--csv", "out.txt"], ["--csv out.txt", ".csv"]),
     (PLAN, ["plan.toml", "--clock", "sundial"], ["'sundial'"]),
+    (PLAN, ["plan.toml", "--clock", "virtual", "--csv", "nowhere/mine.csv"], ["nowhere is no folder", "Nothing was run"]),
+    (PLAN, ["plan.toml", "--clock", "virtual", "--csv", "plan.toml/mine.csv"], ["plan.toml is no folder"]),
+    (PLAN.replace("[[row]]", "[row]"), ["plan.toml"], ["[[row]]", "double brackets"]),
 ])
 def test_a_table_that_cannot_be_run_is_answered_in_one_line(text, arguments, words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -235,7 +238,8 @@ def test_a_table_whose_row_fails_or_that_cannot_be_saved_has_another_exit_code(t
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plan.toml").write_text(PLAN)
-    assert main(["table", "plan.toml", "--clock", "virtual", "--csv", "nowhere/mine.csv"]) == 1
+    (tmp_path / "mine.csv").mkdir()
+    assert main(["table", "plan.toml", "--clock", "virtual", "--csv", "mine.csv"]) == 1
     output, errors = capsys.readouterr()
     assert "1f1b" in output and "could not be written" in errors
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from course import experiments
-from course.answers import Interrupted, LocalAnswer
+from course.answers import LocalAnswer
 from course.checks.experiment_table import check_table
 from course.experiments import run_experiment
 from course.pipeline import PipelineError, close
 from course.plan import COLUMNS, CONDITIONS, DEFAULT, Row
 from course.plan_rules import read_plan
-from tests.experiment_lines import PLAN, row
+from tests.experiment_lines import PLAN, row, virtual
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -36,25 +36,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture
-def runs(monkeypatch):
-    """The labels of the rows that are run, and which of them are to fail with what."""
-    seen, failing, real = [], {}, experiments.run
-
-    def run(schedule, **options):
-        seen.append((schedule.name, len(schedule.ranks), schedule.micro_batches, options["dp"]))
-        if error := failing.get(len(seen)):
-            raise error
-        return real(schedule, **options)
-
-    monkeypatch.setattr(experiments, "run", run)
-    return seen, failing
-
-
-def virtual(plan=PLAN, **options):
-    return run_experiment(plan, clock="virtual", **options)
-
-
 def test_a_table_has_its_columns_and_what_is_exact_is_exact(folder, capsys):
     table = virtual()
     assert list(table.columns) == [*COLUMNS, *CONDITIONS] and list(table.index) == [1, 2, 3, 4, 5]
@@ -64,8 +45,7 @@ def test_a_table_has_its_columns_and_what_is_exact_is_exact(folder, capsys):
         timeline = plan.simulated()
         assert line.bubble_measured == pytest.approx(float(timeline.bubble_fraction), abs=1e-9)
         assert line.step_time_predicted == pytest.approx(float(timeline.makespan) * experiments.PLANNED)
-        reduced = line.step_time_measured - line.step_time_predicted
-        assert reduced > 0 if plan.dp > 1 else reduced == pytest.approx(0, abs=1e-9)
+        assert line.step_time_measured == pytest.approx(line.step_time_predicted), "what an all-reduce takes is no plan's"
     assert table.peak_activation_bytes[2] > table.peak_activation_bytes[1] == table.peak_activation_bytes[5]
     assert check_table(LocalAnswer(table), LocalAnswer(PLAN)).points == 6
     output, errors = capsys.readouterr()
@@ -112,19 +92,6 @@ def test_the_default_plan_is_within_a_point_of_its_estimate_but_for_the_row_that
     assert check_table(LocalAnswer(table), LocalAnswer([plan.as_dict() for plan in DEFAULT])).points == 6
 
 
-def test_stopped_it_keeps_what_is_finished_and_goes_on_from_there(runs, capsys):
-    seen, failing = runs
-    failing[3] = KeyboardInterrupt()
-    with pytest.raises(Interrupted, match=r"2 of 5 rows are finished and kept in experiment_table.json. Run the cell again"):
-        virtual()
-    assert len(json.loads(Path("experiment_table.json").read_text())["rows"]) == 2
-    assert len(Path("experiment_table.csv").read_text().splitlines()) == 1 + 2
-    del seen[:], failing[3]
-    table = virtual()
-    assert len(table) == 5 and len(seen) == 3 and "2 of 5 rows were finished before" in capsys.readouterr().out
-    assert virtual().equals(table) and len(seen) == 3
-
-
 def test_a_row_that_fails_is_named_and_the_others_go_on(runs, capsys):
     seen, failing = runs
     failing[2] = PipelineError("rank 1 failed at 1F0: no", 1, "1F0", "no", "a traceback")
@@ -135,13 +102,6 @@ def test_a_row_that_fails_is_named_and_the_others_go_on(runs, capsys):
     assert "a traceback" not in output and "4 of 5 rows are in the table" in output
     failing.clear()
     assert len(virtual()) == 5 and len(seen) == 6
-
-
-def test_stopped_while_it_looks_for_the_slot_nothing_is_lost(runs, monkeypatch):
-    monkeypatch.setattr(experiments, "keepable_slot", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(Interrupted, match="0 of 5 rows are finished"):
-        run_experiment(PLAN)
-    assert runs[0] == []
 
 
 def test_where_no_row_could_be_run_there_is_no_table(runs, capsys):

@@ -9,9 +9,9 @@ import pytest
 from course.checks.experiment_plan import LESSON
 from course.formulas import PPConfig, bubble_fraction
 from course.lessons import experiment_table as lesson
-from course.plan import COLUMNS, DEFAULT, EACH, FIXED, LAYERS, Row
+from course.plan import COLUMNS, CONDITIONS, DEFAULT, EACH, FIXED, LAYERS, Row
 from course.view import View
-from tests.experiment_lines import made
+from tests.experiment_lines import made, noisy
 from tools.sources import read_cells
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,6 +49,26 @@ def test_estimate_and_measurement_of_each_row_in_one_figure():
     assert view.html.count("<svg") >= 1
 
 
+@pytest.mark.parametrize("view", VIEWS)
+def test_rows_of_a_busy_machine_are_marked_wherever_they_are_shown(view):
+    said = "row 4 (bubble 58.6% where its plan gives 8.6%) was measured while the machine was busy."
+    quiet, busy = frame(), frame()
+    busy[:] = pandas.DataFrame(noisy({4: 0.5}))
+    assert said in repr(view(busy)) and "busy" not in repr(view(quiet))
+    assert said in view(busy).html
+
+
+def test_the_sign_of_a_busy_row_stands_at_its_number():
+    table = noisy({4: 0.5, 6: 0.02})
+    assert [row[0] for row in (line.split() for line in repr(lesson.show_table(table)).splitlines()[1:9])] == [
+        "1", "2", "3", "4*", "5", "6*", "7", "8"]
+    assert lesson.busy([]) == "" and "| 4* |" in repr(lesson.markdown(table))
+    lines = repr(lesson.bubbles(table)).splitlines()
+    measured, marked = (next(line for line in lines if line.startswith(name)).split()[-8:] for name in (
+        "measured  ", "measured, machine busy *"))
+    assert [one == "-" for one in measured] == [two != "-" for two in marked] == [number in (4, 6) for number in range(1, 9)]
+
+
 def test_a_curve_joins_rows_that_differ_in_their_micro_batches_only():
     text = repr(lesson.steps_over_m(frame()))
     assert next(line for line in text.splitlines() if line.startswith("1f1b, 4 ranks  ")).split()[-3:] == ["-", "2904", "4200"]
@@ -60,6 +80,9 @@ def test_markdown_has_the_columns_of_the_table_and_its_conditions():
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[:10]]
     assert cells[0] == ["row", *COLUMNS, lesson.PECULIAR] and {len(row) for row in cells} == {14} and set(cells[1]) == {"---"}
     assert lines[-1].startswith("Emulated devices")
+    table = frame()
+    table.attrs["versions"] = {"python": "3.12.1", "torch": "2.13"}
+    assert repr(lesson.markdown(table)).splitlines()[-1] == "Versions: python 3.12.1, torch 2.13."
 
 
 @pytest.mark.parametrize("odd", [..., None, [], 3, "x", {}, lambda: 1, [{"pp": 1}], pandas.DataFrame(), made()[0]])
@@ -81,6 +104,14 @@ def test_the_blank_record_has_every_column_with_room_for_eight_rows():
         (line,) = [line for line in text.splitlines() if line.startswith(name)]
         assert line.split()[-8:] == ["_" * 8] * 8
     assert max(map(len, text.splitlines())) < 125 and "why" in text
+    for name in ("slow_stage (times)", "message (units)"):
+        assert next(line for line in text.splitlines() if line.startswith(name)).split()[-8:] == ["_" * 8] * 8
+    assert all(word in text for word in ("layers", "versions: python", "torch", "slot (ms)", "clock"))
+
+
+def test_every_column_is_explained_in_the_text():
+    rows = [cell.source for cell in CELLS if "What each column means" in cell.source]
+    assert len(rows) == 1 and all(f"`{name}`" in rows[0] for name in (*COLUMNS, *CONDITIONS))
 
 
 def test_the_configurations_of_the_lesson_are_shown_with_batch_and_bubble():

@@ -137,7 +137,9 @@ def test_settings_are_absolute_and_name_our_folders(tmp_path, monkeypatch):
     copy_settings(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.chdir(tmp_path.parent)
-    settings = PyFileConfigLoader("nbgrader_config.py", path=str(tmp_path)).load_config().CourseDirectory
+    found = PyFileConfigLoader("nbgrader_config.py", path=str(tmp_path)).load_config()
+    assert found.Execute.timeout >= 180, "eight rows of an experiment table, on a machine that grades others as well"
+    settings = found.CourseDirectory
     assert settings.root == str(tmp_path.resolve())
     assert settings.db_url == f"sqlite:///{tmp_path.resolve().as_posix()}/autograder/gradebook.db?timeout=60"
     assert (settings.source_directory, settings.release_directory) == ("solutions", "notebooks")

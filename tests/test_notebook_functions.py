@@ -8,6 +8,7 @@ from course import Costs, schedules, simulate
 from course import notebook as nb
 from course.answers import LocalAnswer
 from course.exercises import EXERCISES
+from course.lessons.experiment_table import shortest
 from course.progress import FILE, FIRST_NOTEBOOK
 from course.real_run import NoRun
 from tests.bank_1_gpipe_diagram import FIRST_OUT
@@ -115,6 +116,11 @@ def test_what_waited_comes_with_full_points(monkeypatch):
     assert "same" in shown(nb.reveal("middle-idles", after="ex1-bubbles"))
     nb._full_points.clear()  # as after a restart: the record knows
     assert shown(nb.when_right("ex1-bubbles", nb.paragraphs("the answer"))) == "the answer"
+
+
+@pytest.mark.parametrize("nothing", [None, ..., shortest(None), shortest(...)])
+def test_what_no_run_has_given_yet_is_not_revealed(nothing):
+    assert "Not known yet" in shown(nb.reveal("fastest-row", nothing))
 
 
 def test_what_is_costly_to_make_is_made_only_when_it_is_shown(monkeypatch):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course.formulas import bubble_fraction
-from course.plan import CHOICES, COLUMNS, CONDITIONS, DEFAULT, Row
+from course.formulas import PPConfig, bubble_fraction
+from course.plan import CHOICES, COLUMNS, CONDITIONS, DEFAULT, Row, how_busy
 from course.plan_file import plan_from_toml, plan_to_toml
 from course.plan_rules import EXAMPLE, MOST_PROCESSES, MOST_ROWS, nearest, read_plan
 from course.schedules import SCHEDULES
@@ -175,6 +175,36 @@ def test_the_nearest_row_changes_as_little_as_it_can():
     begin = time.perf_counter()
     read_plan([GOOD | {"pp": 5, "layers": 60}] * 8, global_batch=240)
     assert time.perf_counter() - begin < 5, "a guard: it takes 0.3 s"
+
+
+def test_what_was_changed_on_purpose_stays_in_the_nearest_row():
+    replicas, = problems({}, {"dp": 2}, {"pp": 2}, {"pp": 8})
+    assert replicas.nearest == Row("1f1b", 4, 1, 4, 4, dp=2), "the micro-batches give way"
+    assert problems({}, {"dp": 2})[0].nearest == Row("1f1b", 4, 1, 4, 4, dp=2)
+    more, = problems({}, {"micro_batches": 16}, {"pp": 2}, {"pp": 8})
+    assert more.nearest == Row("1f1b", 4, 1, 16, 2), "more micro-batches were meant: they are smaller then"
+    larger, = problems({}, {"micro_batch_size": 8}, {"pp": 2}, {"pp": 8})
+    assert larger.nearest == Row("1f1b", 4, 1, 4, 8)
+
+
+def test_a_configuration_of_the_lesson_is_no_row():
+    problem, = read_plan([GOOD, vars(PPConfig(2, 8, 4))]).problems
+    assert (problem.row, problem.code) == (2, "not-a-row") and "not a PPConfig" in problem.text and EXAMPLE in problem.text
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_rows_in_single_brackets_are_told_of_the_double_ones(count):
+    text = "[row]\nschedule = '1f1b'\npp = 2\nmicro_batches = 4\nmicro_batch_size = 2\n" * count
+    problem, = plan_from_toml(text).problems
+    assert "[[row]], in double brackets" in problem.text and len(str(problem).splitlines()) == 1
+
+
+def test_a_measurement_is_held_against_its_own_plan():
+    row = Row("1f1b", 4, 1, 8, 4, slow_stage=2)
+    planned = float(row.simulated().bubble_fraction)
+    assert how_busy(row, planned + 0.009, 1.04, 1.0) == how_busy(row, planned - 0.009, 1.0, 1.0) == ""
+    assert how_busy(row, planned + 0.02, 1.0, 1.0).endswith(f"where its plan gives {planned:.1%}")
+    assert how_busy(row, planned, 1.06, 1.0) == "step 1.06 s where its plan gives 1 s"
 
 
 def test_a_plan_goes_to_toml_and_comes_back():

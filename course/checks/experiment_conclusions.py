@@ -1,159 +1,107 @@
-"""Notebook 6: conclusions that are tied to rows of a table; what is right follows from that table, ties within noise included."""
+"""Notebook 6: conclusions from a table; what is right follows from its rows, simulated, and its bytes: noise has no say in it."""
 
-from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
 from course.answers import UNANSWERED
 from course.checks.claims import WORDS
-from course.checks.experiment_rows import PARTED, Line, read_table
+from course.checks.experiment_rows import Line, matches, named, read_table
+from course.checks.experiment_statements import CONCLUSIONS, NOISE, REASONS
 from course.checks.outcome import Message, Outcome, Step, as_number, show_value, unreadable
+from course.plan_rules import read_plan
 
-TIE = 0.03  # of a time: two that differ by less may be taken for equal
-ALIKE = 0.01  # of the bytes held, likewise
-AS_PREDICTED = 0.05  # of a step: how far it may be from its prediction
-BORDER = 0.4  # a difference this close to a limit, in parts of it, is on neither side
-REASONS = {"slow stage": ("stage", "a slow stage"), "slow link": ("message", "link", "a slow link", "slow message"),
-           "few micro-batches": ("few micro batches", "few"), "noise": ("none", "no reason", "busy machine")}
 WANTED = 'It is a dict such as {"a": 2, ..., "f": "noise", "g": False}, with the letters of the statements.'
+ABOUT = "The conclusions are about its rows."
+BUSY = "busy-machine"
+SHOWN = 3  # rows that a sentence names
 
 
-class Statement(NamedTuple):
-    """A conclusion: its text, the points, what is right for a table (a set of answers), and what to say of a wrong one.
+class Table(NamedTuple):
+    """The rows of the plan that the table holds, as measured and as planned; the plan's number of each by the line's."""
 
-    `kind` is row, reason or verdict; `code` names the mistake, `why` what to look at again.
+    lines: list[Line]
+    planned: list[Line]
+    numbers: dict[int, int]
+
+    @property
+    def noise(self) -> str:
+        """Which rows were measured on a busy machine, and how to mend that; empty where none was."""
+        busy = [line for line in self.lines if line.busy]
+        if not busy:
+            return ""
+        again = ", ".join(str(self.numbers[line.number]) for line in busy)
+        return (f"{named(busy, SHOWN)} measured while the machine was busy. Measure anew, with again=[{again}] in the call of "
+                "run_experiment; when it is graded your plan is run without such noise.")
+
+
+def check_conclusions(conclusions, table, configurations) -> Outcome:
+    """A point for each row that is named and for the reason, half a point for each statement that is called true or false.
+
+    Where only some of the rows are those of the plan, or rows of the plan are missing, the points are cut by that share.
     """
-
-    text: str
-    points: Fraction
-    kind: str
-    right: Callable[[list[Line]], set]
-    code: str
-    why: str
-
-
-def _step(line):
-    return line.get("step_time_measured")
-
-
-def _devices(line):
-    return line.row.processes * _step(line)
-
-
-def _bubble(line):
-    return line.get("bubble_measured")
-
-
-def _peak(line):
-    return line.get("peak_activation_bytes")
-
-
-def _least(measure, relative=0.0, absolute=0.0):
-    """The numbers of the lines whose measure is the least, or as good as the least."""
-    def found(lines):
-        least = min(map(measure, lines))
-        return {line.number for line in lines if measure(line) <= least + relative * abs(least) + absolute}
-    return found
-
-
-def _most(measure, relative=0.0, absolute=0.0):
-    return _least(lambda line: -measure(line), relative, absolute)
-
-
-def _holds(lines: Iterable[bool | None]) -> set:
-    """Whether something holds for all; None is a case on the border, which leaves both verdicts open."""
-    cases = list(lines)
-    return {False} if False in cases else {True, False} if None in cases else {True}
-
-
-def _within(value, limit):
-    """Whether a value is within a limit; None near it."""
-    return None if abs(value - limit) <= BORDER * limit else value <= limit
-
-
-SHORTEST, SMALLEST = _least(_step, TIE), _least(_bubble, absolute=float(PARTED))
-FARTHEST = _most(lambda line: float(line.gap), absolute=float(PARTED))
-
-
-def _reasons(lines, number=None):
-    """Why the bubble of the row that is farthest off its estimate is so; of `number`, where that is one of those."""
-    far = FARTHEST(lines)
-    chosen = [line for line in lines if line.number in (({number} & far) or far)]
-    return {reason for line in chosen for reason in (line.row.parts if line.row.parts and line.gap > PARTED else ("noise",))}
-
-
-def _same_row(lines):
-    shortest, smallest = SHORTEST(lines), SMALLEST(lines)
-    if not shortest & smallest:
-        return {False}
-    return {True} if len(shortest) == len(smallest) == 1 else {True, False}
-
-
-def _formula_holds(lines):
-    return _holds(_within(float(line.gap), float(PARTED)) for line in lines if not line.row.parts)
-
-
-def _more_hold_more(lines):
-    pairs = [(one, other) for one in lines for other in lines if one.row.micro_batches > other.row.micro_batches]
-    return _holds(_peak(one) > (1 + ALIKE) * _peak(other) for one, other in pairs) if pairs else {True, False}
-
-
-def _as_predicted(lines):
-    return _holds(_within(abs(_step(line) / line.get("step_time_predicted") - 1), AS_PREDICTED) for line in lines)
-
-
-HALF = Fraction(1, 2)
-CONCLUSIONS = {
-    "a": Statement("The row with the shortest measured step.", Fraction(1), "row", SHORTEST, "not-the-shortest",
-                   "another row's step_time_measured is clearly shorter."),
-    "b": Statement("The row whose fullest rank holds the most activations.", Fraction(1), "row", _most(_peak, ALIKE),
-                   "not-the-fullest", "another row's peak_activation_bytes is larger."),
-    "c": Statement("The row with the smallest measured bubble.", Fraction(1), "row", SMALLEST, "not-the-smallest-bubble",
-                   "another row's bubble_measured is clearly smaller."),
-    "d": Statement("The row that costs the least device time: devices, pp x dp, times measured step.", Fraction(1), "row",
-                   _least(_devices, TIE), "not-the-cheapest", "pp x dp x step_time_measured is clearly less in another row."),
-    "e": Statement("The row in which the measured bubble is farthest off the estimate.", Fraction(1), "row", FARTHEST,
-                   "not-the-farthest", "the two bubble columns are farther apart in another row."),
-    "f": Statement('Why it is so far off in the row of e: "slow stage", "slow link", "few micro-batches" (fewer than ranks, in '
-                   'looped_bfs), or "noise" where it is within 1 point or the machine was busy.', Fraction(1), "reason", _reasons,
-                   "other-reason", "look at what is peculiar to this row: its slow_stage, its message, its micro-batches."),
-    "g": Statement("True or false: the row with the smallest measured bubble is the row with the shortest step.", HALF, "verdict",
-                   _same_row, "bubble-is-not-time", "compare the rows of a and c. A bubble is a share of the step, not its "
-                   "length."),
-    "h": Statement("True or false: in every row with equal stages and free messages the measured bubble is within 1 point of the "
-                   "estimate.", HALF, "verdict", _formula_holds, "formula-holds", "leave out the rows with slow_stage above 1 or "
-                   "message above 0, and compare the two bubble columns in the others."),
-    "i": Statement("True or false: of any two rows, the one with more micro-batches holds more activations.", HALF, "verdict",
-                   _more_hold_more, "more-is-not-more", "compare the peaks of rows with few and with many micro-batches: how "
-                   "many are in flight, and how large is each?"),
-    "j": Statement("True or false: in every row the measured step is within 5% of the predicted one.", HALF, "verdict",
-                   _as_predicted, "as-predicted", "compare the two columns of step times, in the row of e as well. They are "
-                   "predicted by the simulator, which knows slow stages and messages."),
-}
-
-
-def check_conclusions(conclusions, table) -> Outcome:
-    """A point for each row that is named and for the reason, half a point for each statement that is called true or false."""
     given = _read(conclusions.value())
-    lines = read_table(table.value())
-    usable = [] if isinstance(lines, Message) else [line for line in lines if line.complete and 0 <= _bubble(line) < 1 and
-                                                    _step(line) > 0 and line.get("step_time_predicted") > 0]
     if isinstance(given, Message):
         return Outcome(_steps({}), (given,))
+    value = configurations.value()
+    plan = read_plan(value)
+    lines = read_table(table.value(), list(plan.rows.values()))
+    usable = [] if isinstance(lines, Message) else list(filter(_is_sound, lines))
     if not usable:
         return Outcome(_steps({}), (Message("no-table", "The conclusions are drawn from `table`, which has no complete row yet. "
                                             f"{lines.text if isinstance(lines, Message) else ''}".strip()),))
-    answers, said = _from_one(given, usable)
-    messages = [said] * (said is not None)
+    found = matches(usable, plan.rows)
+    trouble = unreadable(value, "configurations", ABOUT) or _too_little(found, plan)
+    if trouble:
+        return Outcome(_steps({}), (trouble,))
+    mine = [line for line in usable if line.number in found]
+    held = Table(mine, [line.planned for line in mine], found)
+    rows = max(plan.count, len(lines))
+    part, cut = Fraction(len(mine), rows), f"Until then the conclusions count for {len(mine)} of {rows} rows."
+    answers, said = _in_the_tables_numbers(given, held)
+    messages = [said] * (said is not None) + list(_not_all(found, plan, lines, cut))
     shares = {}
-    for key, statement in CONCLUSIONS.items():
-        message = _judge(key, statement, given.get(key), answers.get(key), usable, answers.get("e"))
-        shares[key] = message.good
+    for key in CONCLUSIONS:
+        message = _judge(key, given.get(key), answers, held)
+        if message.code == BUSY and any(earlier.code == BUSY for earlier in messages):
+            said = message.text.partition(". ")[0]
+            message = message._replace(text=f"{said}, for the same reason: these rows of a busy machine.")
+        shares[key] = message.good * part
         messages.append(message)
     extra = sorted(set(given) - set(CONCLUSIONS))
     if extra:
         messages.append(Message("unknown-key", f"There is no statement {extra[0]!r}: the letters are {', '.join(CONCLUSIONS)}."))
     return Outcome(_steps(shares), tuple(messages))
+
+
+def _is_sound(line):
+    return line.complete and 0 <= line.get("bubble_measured") < 1 and min(
+        line.get("step_time_measured"), line.get("step_time_predicted")) > 0
+
+
+def _too_little(found, plan):
+    """The message where there is nothing to compare."""
+    if not plan.rows:
+        return Message("no-plan", f"`configurations`: {plan.problems[0]} {ABOUT}")
+    if not found:
+        return Message("not-your-table", "No row of `table` is one of your `configurations`. The conclusions are about these: "
+                       "run them, and keep what comes back as `table`.")
+    if len(found) == 1:
+        return Message("one-row", "`table` has only one row of your `configurations`: conclusions compare, so it takes more.")
+    return None
+
+
+def _not_all(found, plan, lines, cut):
+    """What the table has not of the plan, or has besides it."""
+    missing = [number for number in range(1, plan.count + 1) if number not in found.values()]
+    if missing:
+        names = [f"row {number}{f' ({plan.rows[number].label})' if number in plan.rows else ''}" for number in missing[:SHOWN]]
+        more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
+        yield Message("row-missing", f"Of your `configurations` {', '.join(names)}{more} cannot be used in `table`: run them "
+                      f"again; what is finished is kept. {cut}")
+    elif len(lines) > len(found):
+        strange = next(line.number for line in lines if line.number not in found)
+        yield Message("other-row", f"Row {strange} of `table` is none of your `configurations`, or one of them twice: take it "
+                      f"out. {cut}")
 
 
 def _steps(shares):
@@ -172,17 +120,25 @@ def _read(value):
     return trouble or {str(key).strip().lower().rstrip(")."): item for key, item in value.items()}
 
 
-def _from_one(given, lines):
-    """What each answer means, and a word on it: rows that are all counted from 0 are moved by one."""
+def _in_the_tables_numbers(given, held):
+    """What each answer means, and a word on it: rows that are counted from 0, or as they stood before the table was sorted."""
     read = {key: _meaning(statement.kind, given.get(key)) for key, statement in CONCLUSIONS.items()}
     rows = [key for key, statement in CONCLUSIONS.items() if statement.kind == "row" and read[key] is not None]
+    right = {key: CONCLUSIONS[key].right(held.planned) for key in rows}
 
-    def all_right(moved):
-        return bool(rows) and all(read[key] + moved in CONCLUSIONS[key].right(lines) for key in rows)
+    def moved(places):
+        answers = {key: places(read[key]) for key in rows}
+        return answers, sum(answers[key] in right[key] for key in rows)
 
-    if all_right(1) and not all_right(0):
-        moved = {key: read[key] + 1 for key in rows}
-        return read | moved, Message("counted-from-zero", "You count rows from 0, the table from 1: understood.", good=True)
+    _, usual = moved(lambda number: number)
+    from_zero, earned = moved(lambda number: number + 1)
+    if rows and earned == len(rows) > usual:
+        return read | from_zero, Message("counted-from-zero", "You count rows from 0, the table from 1: understood.", good=True)
+    earlier = {number: line for line, number in held.numbers.items()}
+    as_planned, earned = moved(lambda number: earlier.get(number, number))
+    if list(held.numbers.values()) != sorted(held.numbers.values()) and earned > usual:
+        return read | as_planned, Message("counted-as-planned", "`table` is in another order than `configurations`; you call its "
+                                          "rows by the numbers that they have there: understood.", good=True)
     return read, None
 
 
@@ -200,20 +156,36 @@ def _meaning(kind, value):
     return bool(value) if is_verdict else None
 
 
-def _judge(key, statement, value, answer, lines, farthest):
+def _judge(key, value, answers, held):
+    statement, answer = CONCLUSIONS[key], answers[key]
     if value is None or value == UNANSWERED:
         return Message("unanswered", f"Conclusion {key} is not drawn yet.")
     if answer is None:
         wanted = {"row": "the number of a row of the table", "reason": f"one of {', '.join(map(repr, REASONS))}",
                   "verdict": "True or False"}[statement.kind]
         return Message(f"not-a-{statement.kind}", f"Conclusion {key}: {wanted} is asked for, found {show_value(value)}.")
-    if statement.kind == "row" and answer not in {line.number for line in lines}:
+    if statement.kind == "row" and answer not in held.numbers:
         return Message("no-such-row", f"Conclusion {key}: the table has no complete row {show_value(value)}; its rows are "
-                       f"counted from 1 to {max(line.number for line in lines)}.")
-    right = statement.right(lines, farthest) if statement.kind == "reason" else statement.right(lines)
+                       f"counted from 1 to {max(held.numbers)}.")
+    right = _right(statement, held.planned, answers)
+    said = f"Conclusion {key}: not {_say(statement, answer)}"
+    if not right:
+        return Message("cannot-answer", f"Conclusion {key}: your table cannot answer it, because it {statement.needs}.")
     if answer in right:
         return Message("conclusion-right", f"Conclusion {key}: {_say(statement, answer)} is right.", good=True)
-    return Message(statement.code, f"Conclusion {key}: not {_say(statement, answer)}; {statement.why}")
+    if key == "f" and answers["e"] not in CONCLUSIONS["e"].right(held.planned):
+        line = next((line for line in held.lines if line.number == answers["e"] and line.busy), None)
+        why = f" Row {line.number} is off because the machine was busy ({line.busy}), and f is not asked of that." if line else ""
+        return Message("row-first", f"{said}.{why} Find the row of e first: why is that one off?")
+    if answer == NOISE:
+        return Message(statement.code, f"{said}, however busy the machine was: {statement.why}")
+    if held.noise and answer in _right(statement, held.lines, answers):
+        return Message(BUSY, f"{said}. Your table says so because {held.noise}")
+    return Message(statement.code, f"{said}; {statement.why}")
+
+
+def _right(statement, lines, answers):
+    return statement.right(lines, answers["e"]) if statement.kind == "reason" else statement.right(lines)
 
 
 def _say(statement, answer):

@@ -34,7 +34,8 @@ def check_plan(configurations) -> Outcome:
     one_batch = len(rows) > 1 and not any(problem.code == "other-batch" for problem in plan.problems)
     varied = {name: len({getattr(row, name) for row in rows}) > 1 for name in ("pp", "micro_batches")}
     chunks = any(row.chunks > 1 and row.pp > 1 for row in rows)
-    messages += _missing(rows, varied, chunks)
+    meant = any(problem.nearest and problem.nearest.chunks > 1 for problem in plan.problems)
+    messages += _missing(rows, varied, chunks or meant)
     steps = _steps(runnable, one_batch, varied["pp"], varied["micro_batches"], chunks)
     if all(step.share == 1 for step in steps):
         messages.append(Message("plan-right", f"{plan.count} rows that can be run, with one global batch of "

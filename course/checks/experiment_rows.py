@@ -1,11 +1,11 @@
 """Reading the table of an experiment from what a learner holds: a DataFrame, rows, columns; each cell with its name."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 from course.checks.outcome import Message, as_number, show_value, unreadable
-from course.plan import COLUMNS, CONDITIONS, NAMES, Row
+from course.plan import COLUMNS, CONDITIONS, NAMES, Row, how_busy
 from course.plan_rules import read_plan
 
 WANTED = "It is the table that your rows gave when they were run, as it came."
@@ -37,6 +37,18 @@ class Line(NamedTuple):
     def complete(self) -> bool:
         """Whether it is a row that can be run, with a number in each column of a time, a bubble or bytes."""
         return self.row is not None and all(self.get(name) is not None for name in ("step_time_predicted", *MEASURED))
+
+    @property
+    def busy(self) -> str:
+        """By what a complete line is off the simulation of its own row, since the machine was busy; empty where it is not."""
+        return how_busy(self.row, *(self.get(name) for name in ("bubble_measured", "step_time_measured", "step_time_predicted")))
+
+    @property
+    def planned(self) -> "Line":
+        """A complete line as a run without noise gives it: bubble and step of the simulation, the step in units."""
+        timeline = self.row.simulated()
+        times = dict.fromkeys(("step_time_predicted", "step_time_measured"), timeline.makespan)
+        return self._replace(cells=self.cells | times | {"bubble_measured": timeline.bubble_fraction})
 
     @property
     def name(self) -> str:
@@ -99,3 +111,21 @@ def holes(line: Line) -> list[str]:
 def same_run(one: Row, other: Row, conditions: bool = True) -> bool:
     """Whether two rows are one configuration; without `conditions`, also where stages or links are slower in one of them."""
     return all(getattr(one, name) == getattr(other, name) for name in (NAMES if conditions else (*CHOSEN, "layers")))
+
+
+def matches(lines: Sequence[Line], rows: Mapping[int, Row]) -> dict[int, int]:
+    """The number of the configuration that a line is, by the line's number, each taken once; without the lines that are none."""
+    left, found = dict(rows), {}
+    for line in lines:
+        number = next((number for number, row in left.items() if line.row and same_run(row, line.row)), None)
+        if number is not None:
+            del left[number]
+            found[line.number] = number
+    return found
+
+
+def named(busy: Sequence[Line], most: int) -> str:
+    """Lines that were measured on a busy machine, as a sentence begins with them, the first `most` with what is off."""
+    names = [f"row {line.number} ({line.busy})" for line in busy[:most]]
+    more = f" and {len(busy) - most} more" if len(busy) > most else ""
+    return f"{', '.join(names)}{more} {'was' if len(busy) == 1 else 'were'}"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from statistics import median_low
 
-from course.checks.experiment_rows import COMPUTED, MEASURED, PARTED, holes, missing_columns, read_table, same_run
+from course.checks.experiment_rows import COMPUTED, MEASURED, PARTED, holes, matches, missing_columns, named, read_table, same_run
 from course.checks.outcome import Message, Outcome, Step, as_number, near, show_value, unreadable
 from course.formulas import bubble_fraction, bubble_over_ideal
 from course.plan_rules import read_plan
@@ -34,10 +34,11 @@ def check_table(table, configurations, trusted: Sequence[dict] | None = None) ->
     unplanned = unreadable(value, "configurations", "The table is compared with it.")
     rows, strangers = (0, [unplanned]) if unplanned else _compare_rows(lines, plan)
     slot = _slot(lines)
-    computed, measured = _computed(lines, slot), _measured(complete, slot)
+    swapped = _swapped(complete)
+    computed, measured = swapped or _computed(lines, slot), swapped or _measured(complete, slot)
     if trusted is not None:
         measured += _against(complete, read_table(list(trusted)))
-    messages = [message for said in (strangers, strange, computed, measured) for message in said[:SHOWN]]
+    messages = list(dict.fromkeys(message for said in (strangers, strange, computed, measured) for message in said[:SHOWN]))
     if absent:
         messages.insert(0, Message("missing-columns", f"`table` has no column {_few(absent)}: leave the columns as they came."))
     parting = not measured and any(line.row.parts and line.gap > PARTED for line in complete)
@@ -50,7 +51,21 @@ def check_table(table, configurations, trusted: Sequence[dict] | None = None) ->
                    known and not measured and empty.isdisjoint(MEASURED), parting)
     if all(step.share == 1 for step in steps):
         messages.append(Message("table-right", f"{len(lines)} rows, each as it was run.", good=True))
+    if trusted is None and not measured:
+        messages += _remarks(complete, plan)
     return Outcome(steps, tuple(messages))
+
+
+def _remarks(lines, plan):
+    """What costs no point: rows of a busy machine, times that nobody measured."""
+    busy, found = [line for line in lines if line.busy], matches(lines, plan.rows)
+    if busy:
+        numbers = ", ".join(str(found.get(line.number, line.number)) for line in busy)
+        yield Message("busy-machine", f"No point is lost by it, but {named(busy, SHOWN)} measured while the machine was busy: "
+                      f"measure anew with again=[{numbers}] in the call of run_experiment.", good=True)
+    if lines and all(near(line.get("step_time_measured"), _predicted(line), EXACT * abs(_predicted(line))) for line in lines):
+        yield Message("follows-the-plan", "No point is lost by it, but these times follow the plan, to the last digit, as "
+                      "they do where a notebook is graded: for measured ones call run_experiment without `clock`.", good=True)
 
 
 def _steps(columns=False, rows=0, computed=False, measured=False, parting=False):
@@ -61,25 +76,37 @@ def _steps(columns=False, rows=0, computed=False, measured=False, parting=False)
 
 def _compare_rows(lines, plan):
     """(share of the configurations that have their row, less what is no configuration; messages)."""
-    wanted, messages = dict(plan.rows), []
-    if not wanted:
+    messages, found = [], matches(lines, plan.rows)
+    wanted = {number: row for number, row in plan.rows.items() if number not in found.values()}
+    if not plan.rows:
         messages.append(Message("no-plan", f"`configurations` cannot be compared with the table. {plan.problems[0]}"))
-    for line in lines:
-        match = next((number for number, row in wanted.items() if line.row and same_run(row, line.row)), None)
-        if match is not None:
-            del wanted[match]
-        elif wanted or line.row:
-            messages.append(Message("other-row", f"`table`, row {line.number} is none of your configurations, or one of them "
-                                    "twice: run the table again after you have changed them."))
+    messages += [Message("other-row", f"`table`, row {line.number} is none of your configurations, or one of them twice: run the "
+                         "table again after you have changed them.")
+                 for line in lines if line.number not in found and (wanted or line.row)]
     messages += [Message("row-missing", f"Row {number} of `configurations` ({row.label}) is not in the table: run it again; what "
                          "is finished is kept.") for number, row in wanted.items()]
-    found = len(plan.rows) - len(wanted) - sum(message.code == "other-row" for message in messages)
-    return Fraction(max(0, found), max(1, plan.count)), messages
+    earned = len(found) - sum(message.code == "other-row" for message in messages)
+    return Fraction(max(0, earned), max(1, plan.count)), messages
 
 
-def _slot(lines):
-    """Seconds of the slot that most lines agree on."""
-    slots = [_predicted(line) / float(line.row.simulated().makespan) for line in lines if line.row and _predicted(line)]
+def _swapped(lines):
+    """The message where two columns stand under each other's name: in each line what is measured is what should be computed."""
+    parted = any(line.planned.gap > PARTED for line in lines)  # no run of such a row can idle as little as the estimate
+    pairs = (("bubble_estimated", "bubble_measured", lambda row: row.bubble_estimated, False, parted),
+             ("step_time_predicted", "step_time_measured", lambda row: row.simulated().makespan, True, False))
+
+    def agree(column, planned, scaled):
+        factor = _slot(lines, column) if scaled else 1
+        return sum(near(line.get(column), float(planned(line.row)) * factor, EXACT * factor) for line in lines)
+
+    return [Message("swapped", f"`table`: {measured} is in each row what {computed} should be. The two columns have changed "
+                    "places: run the table again, or swap them.") for computed, measured, planned, scaled, sure in pairs
+            if len(lines) > 1 and agree(measured, planned, scaled) == len(lines) > agree(computed, planned, scaled) * (2 - sure)]
+
+
+def _slot(lines, column="step_time_predicted"):
+    """Seconds of the slot that most lines agree on, by a column of step times."""
+    slots = [line.get(column) / float(line.row.simulated().makespan) for line in lines if line.row and line.get(column)]
     return median_low(slots) if slots else 0
 
 

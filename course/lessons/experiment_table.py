@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from course.answers import LocalAnswer
 from course.checks.experiment_plan import judge_mended
-from course.checks.experiment_rows import Line, read_table
+from course.checks.experiment_rows import Line, named, read_table
 from course.checks.outcome import Message
 from course.figures import curves_figure
 from course.formulas import PPConfig
-from course.plan import COLUMNS, EACH, FIXED
+from course.plan import COLUMNS, CONDITIONS, EACH, FIXED
 from course.view import View, outcome_view, paragraphs, table, together
 
 HEADS = {"schedule": "schedule", "pp": "pp", "chunks": "v", "micro_batches": "m", "micro_batch_size": "b", "dp": "dp",
@@ -16,8 +16,10 @@ HEADS = {"schedule": "schedule", "pp": "pp", "chunks": "v", "micro_batches": "m"
          "step_time_predicted": "step, predicted", "step_time_measured": "measured"}
 LEGEND = "v: stages a rank (chunks); m: micro-batches; b: samples in one; peak: activations on the fullest rank."
 UNITS = {"micro_batches": "m", "micro_batch_size": "b", "bubble_estimated": "% of the step", "bubble_measured": "% of the step",
-         "peak_activation_bytes": "bytes, fullest rank", "step_time_predicted": "s", "step_time_measured": "s"}
+         "peak_activation_bytes": "bytes, fullest rank", "step_time_predicted": "s", "step_time_measured": "s",
+         "slow_stage": "times", "message": "units"}
 PECULIAR = "formula is not for"
+BUSY = "*"  # the sign of a row that was measured while the machine was busy
 BLANK_ROWS = 8
 
 
@@ -42,17 +44,27 @@ def lines_of(table_of_runs) -> list[Line] | View:
 
 
 def show_table(table_of_runs, about: Mapping | None = None) -> View:
-    """The table with its units, what is peculiar to a row, and the pacing of its runs; `about`: what stands beside it."""
+    """The table with its units, what is peculiar to a row, rows of a busy machine marked; `about`: what stands beside it."""
     lines = lines_of(table_of_runs)
     if isinstance(lines, View):
         return lines
-    rows = [[line.number, *(_cell(name, line) for name in HEADS), _peculiar(line)] for line in lines]
+    rows = [[_number(line), *(_cell(name, line) for name in HEADS), _peculiar(line)] for line in lines]
     heads = ["row", *HEADS.values(), PECULIAR]
     keep = len(heads) if any(row[-1] for row in rows) else -1
     batches = sorted({line.row.global_batch for line in lines})
     said = f"{LEGEND} Global batch: {', '.join(map(str, batches))} samples."
     return together(table(heads[:keep], [row[:keep] for row in rows]),
-                    paragraphs(*filter(None, (said, pacing(about or getattr(table_of_runs, "attrs", {}))))))
+                    paragraphs(*filter(None, (said, pacing(about or getattr(table_of_runs, "attrs", {})), busy(lines)))))
+
+
+def busy(lines: list[Line]) -> str:
+    """The sentence for under what shows these lines on which of them were measured while the machine was busy, or nothing."""
+    marked = [line for line in lines if line.busy]
+    return f"{BUSY} {named(marked, len(marked))} measured while the machine was busy." if marked else ""
+
+
+def _number(line):
+    return f"{line.number}{BUSY * bool(line.busy)}"
 
 
 def pacing(about: Mapping) -> str:
@@ -63,6 +75,12 @@ def pacing(about: Mapping) -> str:
                 f"Clock: {clock}. Machine: {machine['cores']:g} core{'s' * (machine['cores'] != 1)}, {machine['system']}.")
     except (KeyError, TypeError, ValueError):
         return ""
+
+
+def versions(about: Mapping) -> str:
+    """The versions that a table was measured with, by what stands beside it; empty where nothing does."""
+    found = about.get("versions")
+    return f"Versions: {', '.join(f'{name} {version}' for name, version in found.items())}." if isinstance(found, dict) else ""
 
 
 def _cell(name, line):
@@ -89,10 +107,12 @@ def bubbles(table_of_runs) -> View:
     lines = lines_of(table_of_runs)
     if isinstance(lines, View):
         return lines
-    curves = {"measured": [_percent(line.get("bubble_measured")) for line in lines],
-              "estimated by the formula": [_percent(line.row.bubble_estimated) for line in lines]}
-    return together(curves_figure([line.number for line in lines], curves, "Bubble of each row", "row", "% of the step",
-                                  joined=False))
+    curves = {name: [_percent(line.get("bubble_measured")) if bool(line.busy) == busy else None for line in lines]
+              for name, busy in (("measured", False), (f"measured, machine busy {BUSY}", True))}
+    curves["estimated by the formula"] = [_percent(line.row.bubble_estimated) for line in lines]
+    curves = {name: values for name, values in curves.items() if set(values) != {None}}
+    return _marked(curves_figure([line.number for line in lines], curves, "Bubble of each row", "row", "% of the step",
+                                 joined=False), lines)
 
 
 def steps_over_m(table_of_runs) -> View:
@@ -105,7 +125,12 @@ def steps_over_m(table_of_runs) -> View:
     for line in lines:
         curve = curves.setdefault(_curve(line.row), [None] * len(numbers))
         curve[numbers.index(line.row.micro_batches)] = float(line.get("step_time_measured")) * 1000
-    return together(curves_figure(numbers, curves, "Time of a step, one global batch", "micro-batches", "milliseconds"))
+    return _marked(curves_figure(numbers, curves, "Time of a step, one global batch", "micro-batches", "milliseconds"), lines)
+
+
+def _marked(figure, lines):
+    said = busy(lines)
+    return together(figure, *[paragraphs(said)] * bool(said))
 
 
 def _curve(row):
@@ -131,17 +156,20 @@ def markdown(table_of_runs, about: Mapping | None = None) -> View:
     lines = lines_of(table_of_runs)
     if isinstance(lines, View):
         return lines
-    rows = [[str(line.number), *map(_cell, COLUMNS, [line] * len(COLUMNS)), _peculiar(line) or "-"] for line in lines]
-    said = pacing(about or getattr(table_of_runs, "attrs", {}))
-    return _as_it_is("\n".join([*_markdown(["row", *COLUMNS, PECULIAR], rows), *["", said] * bool(said)]))
+    rows = [[_number(line), *map(_cell, COLUMNS, [line] * len(COLUMNS)), _peculiar(line) or "-"] for line in lines]
+    about = about or getattr(table_of_runs, "attrs", {})
+    said = filter(None, (pacing(about), versions(about), busy(lines).replace(BUSY, f"\\{BUSY}")))
+    return _as_it_is("\n".join([*_markdown(["row", *COLUMNS, PECULIAR], rows), *(f"\n{sentence}" for sentence in said)]))
 
 
 def blank_record(rows: int = BLANK_ROWS) -> View:
     """The record to fill in by hand, as text to print: a block for each row, its columns with their units."""
-    heads = [f"{name} ({UNITS[name]})" if name in UNITS else name for name in COLUMNS]
+    names = (*COLUMNS, *(name for name in CONDITIONS if name != "layers"))  # which stand once for all rows
+    heads = [f"{name} ({UNITS[name]})" if name in UNITS else name for name in names]
     width = max(map(len, heads)) + 1
     cells = " ".join("_" * 8 for _ in range(rows))
-    lines = ["Experiment record", "", "date ____________  machine ______________________________  cores ____  layers ____", "",
+    lines = ["Experiment record", "", "date ____________  machine ______________________________  cores ____  layers ____",
+             "versions: python ________  torch ________  course ________   slot (ms) ________  clock ________", "",
              f"{'row'.ljust(width)} {' '.join(str(number).center(8) for number in range(1, rows + 1))}"]
     lines += [f"{head.ljust(width)} {cells}" for head in heads]
     lines += ["", "where formula and measurement part, and why ____________________________________", "",
@@ -155,4 +183,4 @@ def _markdown(heads, rows):
 
 def _as_it_is(text):
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return View(f"<pre style='overflow-x:auto'>{escaped}</pre>", text)
+    return View(f"<pre style='white-space:pre;overflow-x:auto'>{escaped}</pre>", text)
