@@ -18,12 +18,13 @@ SETUP := pyproject.toml tools/environment.py tools/labconfig/pipeline-parallelis
 
 BENCHMARKS := core pool step_time pacing layout lab explorer
 
-.PHONY: help lab test notebooks bench lint clean
+.PHONY: help lab test notebooks release bench lint clean
 
 help:
 	@echo "make lab         set up .venv and open JupyterLab at the first notebook (LAB_FLAGS=\"--no-browser --port 9999\")"
 	@echo "make test        set up .venv and run all that this machine can (STRICT=1: what is left out fails)"
 	@echo "make notebooks   generate the notebooks from solutions/pipeline_parallelism/*.py"
+	@echo "make release     make the learners' zip, without solutions and grader, in dist/"
 	@echo "make bench       measure against peers: $(BENCHMARKS) (minutes)"
 	@echo "make lint        ruff, spelling, the import contract, stale notebooks"
 	@echo "make clean       delete .venv and caches; your notebooks stay"
@@ -56,6 +57,9 @@ lint: $(VENV)/.dev
 
 notebooks: $(VENV)/.dev
 	@$(BIN)/python -m tools.notebooks
+
+release: $(VENV)/.dev
+	@$(BIN)/python -m tools.release
 
 bench: $(VENV)/.dev
 	@for name in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$name || exit; done
