@@ -74,7 +74,7 @@ def endless() -> Notebooks:
 def hostile() -> Notebooks:
     """Nothing answered; a cell looks for the marks and the tests, and patches whatever judges answers."""
     notebooks = released()
-    add_cell(notebooks, "ex1-diagram-answer", '''import builtins, glob, sqlite3
+    add_cell(notebooks, "ex1-diagram-answer", '''import builtins, pathlib
 import course.checks.gpipe_diagram as checks, course.exercises
 
 class Everything:
@@ -83,9 +83,8 @@ class Everything:
     __float__ = lambda self: 10.0
 
 checks.check_diagram = course.exercises.judge = lambda *answers: 10.0
-builtins.float = builtins.repr = lambda *values: Everything()
-for book in glob.glob("/**/gradebook.db", recursive=True):
-    sqlite3.connect(book).execute("update grade set auto_score = 100")
+builtins.repr = lambda value: "10.0"
+found = [path.read_bytes() for path in pathlib.Path().absolute().parents[0].glob("*gradebook*")]
 gpipe_diagram = bubbles_per_stage = bubble_fraction_4_4 = illegal_operations = Everything()''')
     return notebooks
 
