@@ -1,0 +1,78 @@
+"""The autograded notebook that formgrader and the feedback show: our release, the learner's text in it, outputs as plain text."""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+
+from autograder.cells import is_check
+from autograder.intake import Cell
+from autograder.questions import Mark
+from autograder.release import Release, is_answer
+
+UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\xa0-\U0010ffff]")
+LONGEST = 20_000  # characters of an output
+
+
+def autograded_notebook(release: Release, cells: Sequence[Cell], marks: Mapping[str, Mark], about: Mapping,
+                        head: Sequence[str] = ()) -> NotebookNode:
+    """The notebook with each check's points and messages; `about` goes into its metadata, `head` above its first cell.
+
+    What a learner wrote is text here: no tag in it is one, and nothing of the submission's metadata or outputs is taken over.
+    """
+    notebook = nbformat.from_dict({**release.notebook, "cells": [], "metadata": {**release.notebook.metadata, "grading": about}})
+    if head:
+        notebook.cells.append(_markdown("\n\n".join(map(harmless, head)), "head"))
+    for place, cell in enumerate(cells):
+        if cell.grade_id is None:
+            make = _code if cell.kind == "code" else _markdown
+            notebook.cells.append(make(harmless(cell.source) if make is _markdown else cell.source, f"own {place}"))
+            continue
+        made = nbformat.from_dict(release.cells[cell.grade_id])
+        if is_answer(made):
+            made.source = harmless(cell.source) if made.cell_type == "markdown" and not cell.ours else cell.source
+        if is_check(cell):
+            made.outputs = list(_outputs(marks.get(cell.grade_id)))
+        notebook.cells.append(made)
+    return notebook
+
+
+def _markdown(source, name):
+    return nbformat.v4.new_markdown_cell(source, id=_id(name))
+
+
+def _code(source, name):
+    return nbformat.v4.new_code_cell(source, id=_id(name))
+
+
+def _id(name):
+    return hashlib.sha256(name.encode()).hexdigest()[:12]
+
+
+def _outputs(mark):
+    """What stands under a check: its messages as a stream, then the points as nbgrader reads them."""
+    if mark is None:
+        return
+    lines = [message.text for message in mark.messages] + list(mark.notes)
+    if mark.printed.strip():
+        lines += ["", "Printed by the cells above:", mark.printed.rstrip()]
+    if lines:
+        yield nbformat.v4.new_output("stream", name="stdout", text=printable("\n".join(lines)) + "\n")
+    if mark.points is not None:
+        yield nbformat.v4.new_output("execute_result", data={"text/plain": repr(mark.points)}, execution_count=None)
+
+
+def printable(text: str) -> str:
+    """Text without what could steer a terminal, of a bounded length."""
+    return UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text[:LONGEST])
+
+
+def harmless(text: str) -> str:
+    """Markdown in which no HTML and no link of a script can stand.
+
+    >>> harmless("a < b <script>")
+    'a &lt; b &lt;script>'
+    """
+    return re.sub(r"(?i)(javascript|vbscript|data)(\s*):", r"\1\2&#58;", printable(text).replace("<", "&lt;"))

@@ -1,0 +1,144 @@
+"""The trusted side: a submission's cells run in a session, and each exercise's check asks it right after its answer's cell."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from inspect import signature
+
+from autograder.cells import ASKED, GIVEN, ROWS, cells_to_run, is_check, prepared, without_magics
+from autograder.intake import Cell, Submission
+from autograder.trusted_runs import NotRun, TrustedRuns
+from course.checks.outcome import Message
+from course.exercises import EXERCISES, judge
+from course.plan_rules import read_plan
+
+BUDGET = 180.0  # seconds of a submission, all notebooks together
+STARTS = 8  # of a notebook: after so many ends of its process what is left is not run again
+SETUP = 6  # times that a cell of ours may reach the limit
+PRINTED = 4000  # characters of what a cell printed
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What an exercise got; `points` None where our side could not grade it, which `notes` say. `printed`: by its cells."""
+
+    points: float | None
+    messages: tuple[Message, ...] = ()
+    notes: tuple[str, ...] = ()
+    printed: str = ""
+
+
+@dataclass
+class _Notebook:
+    """A notebook on its way: what is marked, and of which cells it is known that they end their process, and why."""
+
+    cells: Sequence[Cell]
+    marks: dict[str, Mark] = field(default_factory=dict)
+    deadly: dict[int, str] = field(default_factory=dict)
+
+
+class NotStarted(Exception):
+    """A session did not come up: a fault of this machine, not of a submission."""
+
+
+def grade(submission: Submission, sandbox, seed: int, trusted: TrustedRuns, budget: float = BUDGET) -> dict[str, Mark]:
+    """grade_id -> Mark for each exercise that is graded here; what is not there has no points.
+
+    NotStarted where no session can be had.
+    """
+    end, marks = time.monotonic() + budget, {}
+    for name in dict.fromkeys(entry.notebook for entry in EXERCISES.values()):
+        state = _Notebook(submission.notebooks.get(name, ()))
+        reason = submission.rejected.get(name, "not handed in")
+        if state.cells:
+            _grade_notebook(state, sandbox, seed, trusted, end)
+            reason = f"not asked: the {budget:g} s of a submission were used up"
+        marks |= {grade_id: state.marks.get(grade_id, Mark(0.0, notes=(reason,))) for grade_id, entry in EXERCISES.items()
+                  if entry.notebook == name and not entry.manual}
+    return marks
+
+
+def _grade_notebook(state, sandbox, seed, trusted, end):
+    for start in range(STARTS):
+        left = end - time.monotonic()
+        if left <= 0:
+            return
+        with sandbox.session(budget=left) as session:
+            session.run(prepared(state.cells, seed))
+            if session.ended:
+                raise NotStarted(session.ended)
+            if _run_through(state, session, trusted, last=start == STARTS - 1):
+                return
+
+
+def _run_through(state, session, trusted, last):
+    """Run and ask from the first cell; False where the process ended and the rest is to be run again without its cause."""
+    run, notes, printed = set(cells_to_run(state.cells)), [], ""
+    for place, cell in enumerate(state.cells):
+        if is_check(cell):
+            if cell.grade_id not in state.marks:
+                alive = not session.ended
+                state.marks[cell.grade_id] = _asked(cell.grade_id, session, trusted, notes, printed)
+                if alive and session.ended and not last:
+                    return False
+            notes, printed = [], ""
+        elif place in state.deadly:
+            notes.append(f"{_named(cell)} was left out: {state.deadly[place]}")
+        elif place in run and not session.ended:
+            before = len(session.output)
+            failed = _run_cell(cell, session, trusted, notes)
+            printed = (printed + session.output[before:])[:PRINTED]
+            if session.ended and not last:
+                state.deadly[place] = session.ended
+                return False
+            if failed:
+                notes.append(f"{_named(cell)}: {failed.type}: {failed.text}")
+    return True
+
+
+def _named(cell):
+    return cell.grade_id or f"a cell of the learner's own, {cell.source.strip().splitlines()[0][:40]!r}"
+
+
+def _run_cell(cell, session, trusted, notes):
+    """Run a cell, without IPython's lines where it is not Python with them; a second time when rows that it asked for are run."""
+    source, found = cell.source, session.run(cell.source)
+    for _ in range(SETUP * (cell.ours and cell.grade_id is not None)):  # imports of ours on a busy machine: they go on
+        if found and found.type == "TimeLimit":
+            found = session.run(source)
+    if found and found.type == "SyntaxError" and (plain := without_magics(source)):
+        notes.append(f"{_named(cell)}: lines with % and ! are left out")
+        source, found = plain, session.run(plain)
+    if not session.ended and ROWS in cell.source:
+        rows = _rows(session.answer(ASKED).call())
+        if rows:
+            try:
+                session.answer(GIVEN).call(trusted.lines(rows))
+                found = session.run(source)
+            except NotRun as error:
+                notes.append(f"rows of the experiment table were not run: {error}")
+    return found
+
+
+def _rows(value):
+    """The rows in a learner's value that keep all rules, each once."""
+    found = [row for item in value if isinstance(item, dict) for row in read_plan([item]).rows.values()
+             ] if isinstance(value, list) else []
+    return list(dict.fromkeys(found))
+
+
+def _asked(grade_id, session, trusted, notes, printed):
+    """Ask the exercise's check; what goes wrong on our side is no mark."""
+    entry = EXERCISES[grade_id]
+    answers = [session.answer(name) for name in entry.answers]
+    try:
+        against = {}
+        if "trusted" in signature(entry.check).parameters and isinstance(answers[0].value(), list):
+            against = {"trusted": trusted.lines(_rows(answers[1].value()))}
+        verdict = judge(grade_id, *answers, **against)
+    except NotRun as error:
+        return Mark(None, notes=(*notes, f"not graded: its rows could not be run ({error})"), printed=printed)
+    except Exception as error:
+        return Mark(None, notes=(*notes, f"not graded: the check itself failed ({type(error).__name__}: {str(error)[:200]})"),
+                    printed=printed)
+    return Mark(verdict.points, verdict.messages, tuple(notes), printed)
