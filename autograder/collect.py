@@ -10,8 +10,9 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from autograder.downloads import RULES, shown, sort_by_student
-from autograder.handed_in import Rejected, read_handed_in
+from autograder.downloads import RULES, sort_by_student
+from autograder.files import Rejected, shown
+from autograder.handed_in import read_handed_in
 from course.hand_in import ASSIGNMENT, notebooks_to_hand_in
 
 SUBMITTED = "autograder/submitted"

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from pathlib import Path
 
+from autograder.files import shown
 from course.hand_in import ASSIGNMENT, notebooks_to_hand_in
 from course.progress import FIRST_NOTEBOOK
 
@@ -64,13 +64,3 @@ def sort_by_student(names: Iterable[str], pattern: re.Pattern | None = None) -> 
         except ValueError as error:
             nobodys[name] = str(error)
     return students, nobodys
-
-
-def shown(name: str | Path) -> str:
-    """A stranger's file name as one harmless line.
-
-    >>> shown("a" * 100)[:10], shown("\\x1b[2J")
-    ("'aaaaaaaaa", "'\\\\x1b[2J'")
-    """
-    text = ascii(str(name))
-    return text if len(text) <= 80 else f"{text[:77]}...'"

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.autograded import autograded_notebook
+from autograder.files import Rejected
 from autograder.gradebook import Book, GradebookError, open_gradebook
-from autograder.intake import Cell, Rejected, Submission, read_submission
+from autograder.intake import Cell, Submission, read_submission
 from autograder.questions import Mark, NotStarted, grade
 from autograder.release import NoRelease, read_releases
 from autograder.trusted_runs import TrustedRuns
@@ -55,7 +56,9 @@ class Result:
     def as_json(self) -> dict:
         """The result as it stands in the file of all results."""
         return {"status": "graded" if self.submission else "rejected", "points": self.points,
-                "total": sum(self.points.values()), "notes": list(self.notes)}
+                "total": sum(self.points.values()), "notes": list(self.notes),
+                "messages": {grade_id: [[message.code, message.text] for message in mark.messages if not message.good]
+                             for grade_id, mark in self.marks.items()}}
 
 
 def add(parser):

@@ -1,5 +1,6 @@
 """The notebooks in what one student handed in, a zip, a folder or loose files: read as data, with a limit on everything."""
 
+import io
 import os
 import stat
 import struct
@@ -7,17 +8,14 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from autograder.downloads import notebook_named, shown
+from autograder.downloads import notebook_named
+from autograder.files import MAX_BYTES, Rejected, read_file, shown
 
-MIB = 1 << 20
 MOST_FILES, MOST_RATIO = 1000, 200
-MOST_ZIP, MOST_NOTEBOOK, MOST_TOTAL = 40 * MIB, 20 * MIB, 60 * MIB
+MOST_ZIP, MOST_TOTAL = 2 * MAX_BYTES, 3 * MAX_BYTES
+SMALL = 1_000_000  # bytes that may be packed as tight as can be
 OTHER_ARCHIVES = (".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst")
 PASSED_OVER = ("__MACOSX", ".ipynb_checkpoints")
-
-
-class Rejected(Exception):
-    """A submission that is not taken, with the reason in one line."""
 
 
 class Contents:
@@ -46,7 +44,7 @@ class Contents:
         if self.notebooks.setdefault(name, data) != data:
             raise Rejected(f"it holds {name} twice, with different contents: delete the one that should not count")
         if sum(map(len, self.notebooks.values())) > MOST_TOTAL:
-            raise Rejected(f"its notebooks have more than {MOST_TOTAL // MIB} MB together")
+            raise Rejected(f"its notebooks have more than {MOST_TOTAL / 1e6:.0f} MB together")
 
 
 def read_handed_in(paths: list[Path]) -> Contents:
@@ -56,7 +54,8 @@ def read_handed_in(paths: list[Path]) -> Contents:
         try:
             _read(path, contents)
         except Rejected as error:
-            raise Rejected(f"{shown(path.name)}: {error}") from None
+            name = shown(path.name)
+            raise Rejected(str(error) if str(error).startswith(name) else f"{name}: {error}") from None
         except OSError as error:
             raise Rejected(f"{shown(path.name)} cannot be read: {error.strerror or error}") from None
     return contents
@@ -71,8 +70,7 @@ def _read(path, contents):
     elif path.suffix.lower() == ".zip":
         _read_zip(path, contents)
     elif contents.is_wanted(path):
-        with _open(path, MOST_NOTEBOOK) as file:
-            contents.add(path, file.read(MOST_NOTEBOOK + 1))
+        contents.add(path, read_file(path))
 
 
 def _read_folder(folder, contents):
@@ -84,41 +82,30 @@ def _read_folder(folder, contents):
         for name in [*folders, *sorted(files)]:
             path = Path(place, name)
             if path.is_symlink():
-                raise Rejected(f"{shown(path.relative_to(folder))} in it is a link")
+                raise Rejected(f"{shown(name)} in it is a link")
             if name in files:
                 _read(path, contents)
 
 
-def _open(path, most):
-    """A regular file of at most `most` bytes, opened without following a link or waiting for a pipe."""
-    file = os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-                             | getattr(os, "O_BINARY", 0)), "rb")
-    about = os.fstat(file.fileno())
-    if stat.S_ISREG(about.st_mode) and about.st_size <= most:
-        return file
-    file.close()
-    raise Rejected(f"it has {about.st_size // MIB} MB, more than {most // MIB}" if stat.S_ISREG(about.st_mode)
-                   else "it is no ordinary file")
-
-
 def _read_zip(path, contents):
-    with _open(path, MOST_ZIP) as file:
-        try:
-            with zipfile.ZipFile(file) as archive:
-                if len(archive.infolist()) > MOST_FILES:
-                    raise Rejected(f"it holds more than {MOST_FILES} files")
-                for member in archive.infolist():
-                    _read_member(archive, member, contents)
-        except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
-            raise Rejected(f"it is no zip that can be read ({error}): ask for it again") from None
+    try:
+        with zipfile.ZipFile(io.BytesIO(read_file(path, MOST_ZIP))) as archive:
+            if len(archive.infolist()) > MOST_FILES:
+                raise Rejected(f"it holds more than {MOST_FILES} files")
+            for member in archive.infolist():
+                _read_member(archive, member, contents)
+    except Rejected:
+        raise
+    except (zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError, RuntimeError) as error:
+        raise Rejected(f"it is no zip that can be read ({error}): ask for it again") from None
 
 
 def _read_member(archive, member, contents):
     path, kind = PurePosixPath(member.filename.replace("\\", "/")), stat.S_IFMT(member.external_attr >> 16)
     if path.is_absolute() or ".." in path.parts or ":" in (path.parts or ("",))[0]:
-        raise Rejected(f"{shown(path)} in it leads out of its folder")
+        raise Rejected(f"{shown(str(path))} in it leads out of its folder")
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise Rejected(f"{shown(path)} in it is a link or a device")
+        raise Rejected(f"{shown(str(path))} in it is a link or a device")
     if member.is_dir() or set(PASSED_OVER) & set(path.parts):
         return
     if path.suffix.lower() == ".zip":
@@ -129,12 +116,9 @@ def _read_member(archive, member, contents):
         raise Rejected("it is encrypted: ask for it again without a password")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others take gigabytes to unpack a little
         raise Rejected("it is packed by a method that is not taken: ask for an ordinary zip")
-    if member.file_size > MOST_NOTEBOOK:
-        raise Rejected(f"{shown(path.name)} has {member.file_size // MIB} MB unpacked, more than {MOST_NOTEBOOK // MIB}")
-    if member.file_size > MIB and member.file_size > MOST_RATIO * member.compress_size:
+    if member.file_size > MAX_BYTES:
+        raise Rejected(f"{shown(path.name)} has {member.file_size / 1e6:.0f} MB unpacked, more than {MAX_BYTES / 1e6:.0f}")
+    if member.file_size > SMALL and member.file_size > MOST_RATIO * member.compress_size:
         raise Rejected(f"{shown(path.name)} is packed more than {MOST_RATIO} to 1, as no notebook is")
     with archive.open(member) as packed:  # what is really in it, whatever its header says
-        data = packed.read(MOST_NOTEBOOK + 1)
-    if len(data) > MOST_NOTEBOOK:
-        raise Rejected(f"{shown(path.name)} has more than {MOST_NOTEBOOK // MIB} MB unpacked")
-    contents.add(path, data)
+        contents.add(path, packed.read(MAX_BYTES))
