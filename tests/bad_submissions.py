@@ -117,7 +117,7 @@ builtins.len = lambda value: 4
 builtins.repr = json.dumps = lambda *values, **options: '10.0'""")
 
 
-@bad("refused", earned={})
+@bad("found 0.0", earned={})
 def lying_eq(notebooks, world):
     write_cell(notebooks, "ex1-bubbles-answer", """class Liar(float):
     __eq__ = __le__ = __ge__ = __lt__ = __gt__ = lambda self, other: True
@@ -131,12 +131,12 @@ def exits(notebooks, world):
     append_to_cell(notebooks, "ex1-diagram-answer", "import os\nos._exit(0)")
 
 
-@bad("more than 5 s")
+@bad("was stopped")
 def endless_loop(notebooks, world):
     append_to_cell(notebooks, "ex1-diagram-answer", "while True: pass")
 
 
-@bad("left out")
+@bad("was stopped")
 def endless_loop_that_catches_everything(notebooks, world):
     append_to_cell(notebooks, "ex1-diagram-answer", """while True:
     try:
@@ -145,7 +145,7 @@ def endless_loop_that_catches_everything(notebooks, world):
         pass""")
 
 
-@bad("more than 5 s")
+@bad("was stopped")
 def endless_output(notebooks, world):
     append_to_cell(notebooks, "ex1-diagram-answer", "while True: print('x' * 10_000)")
 
@@ -182,11 +182,19 @@ def symlink_to_a_neighbour(notebooks, world):
 
 @bad()
 def background_process(notebooks, world):
-    add_cell(notebooks, "ex1-diagram-answer", f"""import os, subprocess, sys, time
+    add_cell(notebooks, "ex1-diagram-answer", f"""import os, subprocess, sys
 sleeps = [sys.executable, "-c", "import time; time.sleep(600)", {world.marker!r}]
 subprocess.Popen(sleeps, start_new_session=True)
-if not os.fork() and os.setsid() and not os.fork():
+if not os.fork():
+    os.setsid()
+    if os.fork():
+        os._exit(0)
     os.execv(sleeps[0], sleeps)""")
+
+
+@bad()
+def forked_child_that_goes_on(notebooks, world):
+    add_cell(notebooks, "ex1-diagram-answer", "import os\nos.fork()")
 
 
 @bad("Error")
