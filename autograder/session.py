@@ -2,35 +2,86 @@
 
 import contextlib
 import json
+import math
 import os
 import queue
 import signal
 import subprocess
 import sys
 import threading
+import time
 
-from autograder.worker import HEADER, write_frame
+from autograder.worker import HEADER, MAX_FRAME, frame_of
 from course.answers import Raised
 from course.wire import WireError, from_wire, to_wire
 
-MAX_FRAME = 32 << 20
-GRACE = 3.0  # seconds beyond a call's own limit before the process is given up
+MAX_OUTPUT = 100_000  # bytes of printed text that are kept
+GRACE = 3.0  # seconds beyond a question's own limit before the process is given up
+CHUNK, PAUSE = 1 << 16, 0.01  # what is printed beyond MAX_OUTPUT is read slowly: a flood must not keep the asking side busy
+
+
+def cause(code: int | None) -> str:
+    """In brackets, what a process's exit code says about its end: its signal, where it was one."""
+    with contextlib.suppress(ValueError, TypeError):
+        return f" ({signal.Signals(-code).name})"
+    return ""
+
+
+class PlainProcess:
+    """A worker in a plain subprocess, with the descriptors that a session speaks through. It is separation, not a sandbox."""
+
+    def __init__(self):
+        pipes = [os.pipe() for _ in range(3)]
+        (given, self.requests), (self.replies, taken), (self.output, printed) = pipes
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "autograder.worker"], stdin=given, stdout=taken, stderr=printed, start_new_session=True,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+        except BaseException:
+            for descriptor in (self.requests, self.replies, self.output):
+                os.close(descriptor)
+            raise
+        finally:
+            for descriptor in (given, taken, printed):
+                os.close(descriptor)
+
+    def kill(self):
+        """End the process and its process group."""
+        if self._process.returncode is not None:  # waited for: the number may be another's by now
+            return
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
+
+    def wait(self):
+        """Return when the killed process has ended."""
+        self._process.wait()
+
+    def why(self) -> str:
+        """What is known about its end; it has ended, or is about to."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE)
+        return f"its process has ended{cause(self._process.returncode)}"
 
 
 class Session:
-    """A plain subprocess that runs cells; use it in a `with`. It is separation, not a sandbox.
+    """Runs cells in `process` (by default a plain subprocess) and asks it for answers; use it in a `with`.
 
-    A process that ends, hangs or sends what is no frame is killed; each later question gives Raised("Ended", why).
+    `seconds` limits each question, `budget` all of them together; with `computing`, a question may also take no more seconds of
+    the processor than that. A process that ends, hangs or sends what is no frame is killed; each later question gives
+    Raised("Ended", why).
     """
 
-    def __init__(self, seconds: float = 5.0):
-        self._seconds, self._count, self._ended = seconds, 0, None
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "autograder.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, start_new_session=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
-        self._frames = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
+    def __init__(self, seconds: float = 5.0, budget: float = math.inf, computing: float | None = None, process=None):
+        self._process = process or PlainProcess()
+        self._limits = {"seconds": seconds} if computing is None else {"seconds": seconds, "computing": computing}
+        self._patience, self._budget, self._until = seconds + GRACE, budget, time.monotonic() + budget
+        self._count, self.ended, self._printed = 0, None, bytearray()
+        self._requests, self._frames = queue.SimpleQueue(), queue.Queue()
+        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._write, self._read, self._listen)]
+        for thread in self._threads:
+            thread.start()
 
     def __enter__(self):
         return self
@@ -46,39 +97,62 @@ class Session:
         """The answer that this name holds on the learner's side."""
         return RemoteAnswer(self, name)
 
+    @property
+    def output(self) -> str:
+        """What the cells have printed, by any process of theirs, cut at MAX_OUTPUT; complete once the session is closed."""
+        return self._printed.decode(errors="replace")
+
     def close(self):
         """End the process and what it has started, whatever they are doing."""
-        self._kill()
+        self.ended = self.ended or "it was closed"
+        self._process.kill()
         self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(BrokenPipeError):
-                pipe.close()
+        self._requests.put(None)
+        for thread in self._threads:
+            thread.join(GRACE)  # of a plain process something may be left that holds a pipe
+
+    def _write(self):
+        with contextlib.suppress(OSError), open(self._process.requests, "wb", buffering=0) as pipe:
+            while (frame := self._requests.get()) is not None:
+                while frame:
+                    frame = frame[pipe.write(frame):]
 
     def _read(self):
         """Put each frame on the queue; anything else ends the reading with its reason."""
-        pipe = self._process.stdout
-        try:
+        with open(self._process.replies, "rb") as pipe:
+            self._frames.put(self._read_frames(pipe))
+
+    def _read_frames(self, pipe):
+        with contextlib.suppress(OSError):
             while len(header := pipe.read(HEADER.size)) == HEADER.size:
                 (size,) = HEADER.unpack(header)
                 if size > MAX_FRAME:
-                    self._frames.put(f"its answer has {size} bytes, more than {MAX_FRAME}")
-                    return
+                    return f"its answer has {size} bytes, more than {MAX_FRAME}"
+                if self._frames.qsize() > 1:
+                    return "it answers what was not asked"
                 self._frames.put(pipe.read(size))
-        except (OSError, ValueError):
-            pass
-        self._frames.put("its process has ended")
+        return self._process.why()
+
+    def _listen(self):
+        with contextlib.suppress(OSError), open(self._process.output, "rb", buffering=0) as pipe:
+            while text := pipe.read(CHUNK):
+                if len(self._printed) >= MAX_OUTPUT:
+                    time.sleep(PAUSE)
+                self._printed += text[:MAX_OUTPUT - len(self._printed)]
 
     def _ask(self, request):
-        if self._ended:
-            return Raised("Ended", self._ended)
+        left = self._until - time.monotonic()
+        if self.ended:
+            return Raised("Ended", self.ended)
+        if left <= 0:
+            return self._end(f"its {self._budget:g} s for everything are used up")
         self._count += 1
+        limit = min(self._patience, left)
+        self._requests.put(frame_of({**request, "id": self._count, **self._limits}))
         try:
-            write_frame(self._process.stdin, {**request, "id": self._count, "seconds": self._seconds})
-            frame = self._frames.get(timeout=self._seconds + GRACE)
-        except OSError:
-            return self._end("its process has ended")
+            frame = self._frames.get(timeout=limit)
         except queue.Empty:
-            return self._end(f"no answer within {self._seconds + GRACE:g} s")
+            return self._end(f"no answer within {limit:.3g} s")
         if isinstance(frame, str):
             return self._end(frame)
         try:
@@ -89,15 +163,9 @@ class Session:
         except (ValueError, RecursionError) as error:
             return self._end(f"its reply cannot be read: {str(error)[:100]}")
 
-    def _kill(self):
-        if hasattr(os, "killpg"):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.kill()
-
     def _end(self, reason):
-        self._ended = reason
-        self._kill()
+        self.ended = reason
+        self._process.kill()
         return Raised("Ended", reason)
 
 

@@ -65,11 +65,19 @@ class TimeLimit(BaseException):
     """A call that took too long; no Exception, so that a learner's `except Exception` lets it through."""
 
 
-class Interrupted(KeyboardInterrupt):
-    """The learner stopped what a cell had begun: it still stops the cells that wait, and says so in one line."""
+class OneLine(BaseException):
+    """An error of which a notebook shows the type and the text, not the way to it."""
 
     def _render_traceback_(self):
-        return [f"Interrupted: {self}"]
+        return [f"{type(self).__name__}: {self}"]
+
+
+class Interrupted(OneLine, KeyboardInterrupt):
+    """The learner stopped what a cell had begun: it still stops the cells that wait, and says so in one line."""
+
+
+class UnknownName(OneLine, ValueError):
+    """No exercise and no prediction has this name."""
 
 
 def encode(value):
@@ -184,12 +192,12 @@ def _is_numpy(value, base):
 class LocalAnswer:
     """An answer that lies in this process: what a check asks in a notebook.
 
-    `seconds` limits each call and reading, where the main thread can be alarmed; `limited` says whether it can. Who stops it
-    by hand gets Interrupted.
+    `seconds` limits each call and reading, where the main thread can be alarmed; `limited` says whether it can. `computing`
+    limits the seconds of the processor as well. Who stops it by hand gets Interrupted.
     """
 
-    def __init__(self, value, seconds: float = 2.0):
-        self._value, self._seconds, self.printed = value, seconds, ""
+    def __init__(self, value, seconds: float = 2.0, computing: float | None = None):
+        self._value, self._seconds, self._computing, self.printed = value, seconds, computing, ""
 
     @property
     def limited(self) -> bool:
@@ -211,10 +219,10 @@ class LocalAnswer:
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                with _no_input(), _time_limit(self._seconds if self.limited else None):
+                with _no_input(), _time_limit(*(self._seconds, self._computing) if self.limited else (None, None)):
                     return _outcome(produce, cell)
         except TimeLimit as limit:
-            return Raised("TimeLimit", f"it ran for more than {self._seconds:g} s and was stopped{limit}")
+            return Raised("TimeLimit", str(limit))
         except KeyboardInterrupt:
             raise Interrupted("your answer was still being computed. Does a loop of it end?") from None
         finally:
@@ -269,19 +277,27 @@ def _describe(error):
 
 
 @contextlib.contextmanager
-def _time_limit(seconds):
-    if seconds is None:
+def _time_limit(seconds, computing):
+    """TimeLimit after so many seconds, or so many of the processor; None for no limit."""
+    with contextlib.ExitStack() as limits:
+        if seconds is not None:
+            limits.enter_context(_alarmed(seconds, signal.ITIMER_REAL, signal.SIGALRM, ""))
+        if computing is not None:
+            limits.enter_context(_alarmed(computing, signal.ITIMER_PROF, signal.SIGPROF, " of computing"))
         yield
-        return
 
+
+@contextlib.contextmanager
+def _alarmed(seconds, timer, alarm, kind):
     def stop(_, frame):
         files = [inner.f_code.co_filename for inner, _ in traceback.walk_stack(frame)]
-        raise TimeLimit(" while it imported a package; import it in a cell above" * any(map(IMPORTING.__eq__, files)))
+        raise TimeLimit(f"it ran for more than {seconds:g} s{kind} and was stopped"
+                        + " while it imported a package; import it in a cell above" * any(map(IMPORTING.__eq__, files)))
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(alarm, stop)
+    signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(timer, 0)
+        signal.signal(alarm, before)

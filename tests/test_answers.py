@@ -295,5 +295,5 @@ def test_a_process_that_misbehaves_is_given_up_and_nothing_hangs(source):
     with Session(seconds=2) as session:
         session.run(source)
         assert session.answer("x").value().type in ("Ended", "NameError")
-        session._process.kill()
-    assert session._process.poll() is not None
+        session.close()
+    assert session.ended

@@ -55,7 +55,7 @@ def test_one_message_through_both_kinds_of_answers(source, code, session):
         message = judge_replies("f", ask(answer, POINTS), truth, "It is a number.", "Idle over total.", SLIPS)
         assert message.code == code, message
         assert message.good == (code == "f-right") and "Traceback" not in message.text
-        if session._ended:
+        if session.ended:
             return
 
 

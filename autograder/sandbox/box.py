@@ -1,0 +1,235 @@
+"""The grader's side of the sandbox: starts the fork server and hands out sessions, one at a time in each slot."""
+
+import contextlib
+import dataclasses
+import json
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+from autograder.sandbox import canary, filesystem, linux
+from autograder.sandbox.failure import SandboxFailed, explained, require_linux, require_more_than_a_bare_root
+from autograder.sandbox.groups import make, out_of_memory, remove
+from autograder.sandbox.limits import MESSAGE, Limits
+from autograder.sandbox.watchdog import PERIOD, Watchdog
+from autograder.session import Session, cause
+
+FIRST_UID = 59_000  # that of the first slot, where root grades: a range that distributions leave free
+START_SECONDS, SETUP_SECONDS, END_SECONDS = 180, 60, 60  # guards against hangs, no measurements
+
+
+@dataclasses.dataclass(frozen=True)
+class Slot:
+    """Where one submission at a time runs: the user that it becomes, None to stay the grader's, and its control groups."""
+
+    uid: int | None
+    groups: tuple[str, ...]
+
+
+class Boxed:
+    """One worker inside: the descriptors that a session speaks through; killed as a whole, with all that it has started."""
+
+    def __init__(self, pipes, status, handle, groups, release):
+        self.requests, self.replies, self.output = pipes
+        self._status, self._handle, self._groups, self._release = status, handle, groups, release
+        self._lock, self._blamed, self._strikes = threading.Lock(), "", out_of_memory(groups)
+        status.settimeout(END_SECONDS)
+
+    def kill(self, reason: str = ""):
+        """End every process inside."""
+        with self._lock, contextlib.suppress(ProcessLookupError):
+            self._blamed = self._blamed or reason
+            if self._handle is not None:
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+
+    def wait(self):
+        """Return when no process is left inside, and give the slot back."""
+        with self._lock:
+            if self._handle is None:
+                return
+            try:
+                while self._status.recv(MESSAGE):
+                    pass
+            finally:
+                self._status.close()
+                os.close(self._handle)
+                self._handle = None
+                self._release()
+
+    def why(self) -> str:
+        """What is known about its end; it has ended, or is about to."""
+        code = None
+        with self._lock, contextlib.suppress(OSError, ValueError):
+            code = json.loads(self._status.recv(MESSAGE))["code"]
+        if out_of_memory(self._groups) > self._strikes:
+            return "it used more memory than a submission may"
+        return self._blamed or f"its process has ended{cause(code)}"
+
+
+class Sandbox:
+    """A fork server and its slots; thread-safe. Use it in a `with`."""
+
+    def __init__(self, slots: int, hidden: tuple, limits: Limits):
+        self._limits, self._free, self._watchdog = limits, queue.SimpleQueue(), None
+        self._show, self._hide = filesystem.shown(), filesystem.hidden(hidden)
+        with contextlib.ExitStack() as begun:
+            self._bait = begun.enter_context(_bait(filesystem.out_of_sight(self._show, self._hide)))
+            groups = [make(limits) for _ in range(slots)]
+            begun.callback(remove, [folder for folders in groups for folder in folders])
+            self._slots = [Slot(uid, tuple(folders)) for uid, folders in zip(uids(slots), groups, strict=True)]
+            require_more_than_a_bare_root(all(slot.uid is not None for slot in self._slots))
+            if not all(groups):
+                self._watchdog = begun.enter_context(contextlib.closing(Watchdog(limits.memory)))
+            self._control = begun.enter_context(_server([folder for slot in self._slots for folder in slot.groups]))
+            self._stack = begun.pop_all()
+        for slot in self._slots:
+            self._free.put(slot)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def session(self, seconds: float = 20.0, budget: float = 120.0, computing: float = 5.0) -> Session:
+        """A session in the next free slot; its process has shown that it is locked in. SandboxFailed if it is not."""
+        slot = self._free.get()
+        try:
+            boxed = self._start(slot)
+        except BaseException:
+            self._free.put(slot)
+            raise
+        return Session(seconds, budget, computing, boxed)
+
+    def describe(self) -> str:
+        """What holds."""
+        users = ", ".join("a user of a namespace's own" if slot.uid is None else str(slot.uid) for slot in self._slots)
+        held = f"watched every {PERIOD * 1000:.0f} ms" if self._watchdog else "held by control groups"
+        return (f"Submissions run as user {users}; in user, pid, network, mount, ipc, uts and cgroup namespaces of their own, "
+                "without capabilities, behind a filter of system calls; "
+                f"{self._limits.memory >> 20} MiB of memory and {self._limits.processes} processes for each as a whole, {held}.")
+
+    def close(self):
+        """End the server and every session."""
+        self._stack.close()
+
+    def _start(self, slot):
+        pipes = [os.pipe() for _ in range(3)]
+        (given, requests), (replies, taken), (output, printed) = pipes
+        mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        job = {"uid": slot.uid, "groups": slot.groups, "show": self._show, "hide": self._hide,
+               "limits": dataclasses.asdict(self._limits), "bait": dataclasses.asdict(self._bait)}
+        with contextlib.ExitStack() as unused:
+            unused.enter_context(mine)
+            for descriptor in (requests, replies, output):
+                unused.callback(os.close, descriptor)
+            try:
+                socket.send_fds(self._control, [json.dumps(job).encode()], [given, taken, printed, theirs.fileno()])
+            except OSError:
+                raise SandboxFailed("the fork server has ended", "start again; was there too little memory?") from None
+            finally:
+                theirs.close()
+                for descriptor in (given, taken, printed):
+                    os.close(descriptor)
+            mine.settimeout(SETUP_SECONDS)
+            message, handles, _, _ = socket.recv_fds(mine, MESSAGE, 1)
+            said = json.loads(message or b'{"error": "its launcher ended while it was set up"}')
+            if "error" in said:
+                raise explained(said["error"])
+            unused.pop_all()
+        boxed = Boxed((requests, replies, output), mine, handles[0], slot.groups, lambda: self._release(slot, said["pid"]))
+        if not slot.groups:
+            self._watchdog.watch(said["pid"], boxed.kill)
+        return boxed
+
+    def _release(self, slot, pid):
+        if not slot.groups:
+            self._watchdog.forget(pid)
+        self._free.put(slot)
+
+
+class Unsandboxed:
+    """What Sandbox offers, with plain subprocesses: separation only, for submissions of people who are trusted."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def session(self, seconds: float = 20.0, budget: float = 120.0, computing: float = 5.0) -> Session:
+        """A session in a plain subprocess."""
+        return Session(seconds, budget, computing)
+
+    def describe(self) -> str:
+        """What holds."""
+        return "no sandbox: submissions run as the user who grades, with all that this user can do"
+
+    def close(self):
+        """Nothing is kept open."""
+
+
+def uids(slots: int) -> list[int | None]:
+    """A uid for each slot where this process may change to one, else None: the grader's own, in a user namespace."""
+    if os.geteuid() != 0:
+        return [None] * slots
+    found = [FIRST_UID + slot for slot in range(slots)]
+    ranges = [tuple(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()]
+    mapped = all(any(start <= uid < start + count for start, _, count in ranges) for uid in found)
+    held = int(linux.own_status()["CapEff"], 16)
+    return found if mapped and all(held >> bit & 1 for bit in linux.TO_CHANGE_USER.values()) else [None] * slots
+
+
+@contextlib.contextmanager
+def _bait(hidden):
+    """A secret that must stay one, and a listener that nobody must reach."""
+    with tempfile.TemporaryDirectory(prefix="grading-") as folder, socket.create_server(("127.0.0.1", 0)) as listener:
+        secret = Path(folder, "secret")
+        secret.write_text("a secret\n")
+        yield canary.Bait(str(secret), tuple(hidden), listener.getsockname(), os.getpid(), canary.namespaces())
+
+
+@contextlib.contextmanager
+def _server(groups):
+    """The socket to a new fork server that has imported all it will; it ends with this socket, and removes `groups`."""
+    mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with mine, theirs, tempfile.TemporaryFile("w+") as said:
+        environment = {"PATH": os.defpath, "HOME": os.path.expanduser("~"), "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1",
+                       "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "agg",
+                       "PYTHONPATH": os.pathsep.join(map(os.path.abspath, filter(None, sys.path)))}
+        process = subprocess.Popen([sys.executable, "-m", "autograder.sandbox.server", str(theirs.fileno()), *groups],
+                                   pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL, stdout=said,
+                                   stderr=said, cwd="/", start_new_session=True)
+        theirs.close()
+        try:
+            mine.settimeout(START_SECONDS)
+            if mine.recv(MESSAGE) != b"ready":
+                said.seek(0)
+                raise SandboxFailed(f"the fork server did not start: {said.read()[-500:].strip()}", "mend that")
+            mine.settimeout(None)
+            yield mine
+        finally:
+            mine.close()
+            process.wait(END_SECONDS)
+
+
+def open_sandbox(slots: int = 1, hidden=(), limits: Limits = Limits()) -> Sandbox:  # noqa: B008
+    """A sandbox that has proved itself in each slot. `hidden` are files and folders that no submission may see.
+
+    SandboxFailed where it does not hold.
+    """
+    require_linux()
+    box = Sandbox(slots, tuple(hidden), limits)
+    try:
+        for _ in range(slots):
+            box.session().close()
+    except BaseException:
+        box.close()
+        raise
+    return box
