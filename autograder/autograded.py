@@ -12,7 +12,7 @@ from autograder.intake import Cell
 from autograder.questions import Mark
 from autograder.release import Release, is_answer
 
-UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\xa0-\U0010ffff]")
+UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\xa0-\u200a\u2010-\u2027\u2030-\u205f\u2070-\ud7ff\ue000-\U0010ffff]")
 LONGEST = 20_000  # characters of an output
 
 
@@ -64,15 +64,17 @@ def _outputs(mark):
         yield nbformat.v4.new_output("execute_result", data={"text/plain": repr(mark.points)}, execution_count=None)
 
 
-def printable(text: str) -> str:
-    """Text without what could steer a terminal, of a bounded length."""
-    return UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text[:LONGEST])
+def printable(text: str, longest: int = LONGEST) -> str:
+    """Text without what could steer a terminal or turn the writing's direction, of a bounded length."""
+    return UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text[:longest])
 
 
 def harmless(text: str) -> str:
-    """Markdown in which no HTML and no link of a script can stand.
+    """Markdown in which no tag, no entity and no link of a script can stand: nbconvert would pass them on.
 
-    >>> harmless("a < b <script>")
-    'a &lt; b &lt;script>'
+    >>> harmless("a < b, [x](javascript:y)")
+    'a < b, [x](javascript :y)'
     """
-    return re.sub(r"(?i)(javascript|vbscript|data)(\s*):", r"\1\2&#58;", printable(text).replace("<", "&lt;"))
+    text = re.sub(r"<(?=[a-zA-Z/!?])", "<\N{ZERO WIDTH SPACE}", printable(text))
+    text = re.sub(r"&(?=#|\w+;)", "&amp;", text)
+    return re.sub(r"(?i)(javascript|vbscript|data)[\s\\]*:", r"\1 :", text)

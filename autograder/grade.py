@@ -13,7 +13,7 @@ from autograder.autograded import autograded_notebook
 from autograder.files import Rejected
 from autograder.gradebook import Book, GradebookError, open_gradebook
 from autograder.intake import Cell, Submission, read_submission
-from autograder.questions import Mark, NotStarted, grade
+from autograder.questions import NOT_THERE, Mark, NotStarted, grade
 from autograder.release import NoRelease, read_releases
 from autograder.trusted_runs import TrustedRuns
 from autograder.unsandboxed import Unsandboxed
@@ -181,7 +181,7 @@ def _grade_one(student, seed, folder, releases, sandbox, trusted):
             said.setdefault(note, []).append(grade_id)
     return Result(student, seed, submission, marks, (
         *notes, *submission.notes, *(f"{', '.join(places)}: {note}" for note, places in said.items()
-                                     if note not in submission.rejected.values() and note != "not handed in")))
+                                     if note not in submission.rejected.values() and note != NOT_THERE)))
 
 
 def _write(book, result, releases, sandboxed):
@@ -190,7 +190,7 @@ def _write(book, result, releases, sandboxed):
     head = [note for note in result.notes if note in (UNSANDBOXED,) or not result.submission]
     for name, release in releases.items():
         cells = result.submission.notebooks.get(name) if result.submission else None
-        reason = None if cells else (result.submission.rejected.get(name, "not handed in") if result.submission else None)
+        reason = None if cells else (result.submission.rejected.get(name, NOT_THERE) if result.submission else None)
         cells = cells or [Cell(grade_id, cell.source, cell.cell_type, True) for grade_id, cell in release.cells.items()]
         notebooks[name] = autograded_notebook(release, cells, result.marks, {"seed": result.seed, "sandboxed": sandboxed},
                                               [*head, *filter(None, [reason])])

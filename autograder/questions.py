@@ -7,15 +7,17 @@ from inspect import signature
 
 from autograder.cells import ASKED, GIVEN, ROWS, cells_to_run, is_check, prepared, without_magics
 from autograder.intake import Cell, Submission
-from autograder.trusted_runs import NotRun, TrustedRuns
+from autograder.trusted_runs import MOST, SECONDS, NotRun, TrustedRuns
 from course.checks.outcome import Message
 from course.exercises import EXERCISES, judge
+from course.plan import Row
 from course.plan_rules import read_plan
 
 BUDGET = 180.0  # seconds of a submission, all notebooks together
 STARTS = 8  # of a notebook: after so many ends of its process what is left is not run again
+NOT_THERE = "not handed in"
 SETUP = 6  # times that a cell of ours may reach the limit
-PRINTED = 4000  # characters of what a cell printed
+PRINTED, NOTE = 4000, 300  # characters of what a cell printed, and of what is said of it
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,33 @@ class Mark:
     messages: tuple[Message, ...] = ()
     notes: tuple[str, ...] = ()
     printed: str = ""
+
+
+@dataclass
+class _Grading:
+    """A submission on its way: the learner's time ends at `end`; our runs for it are counted apart."""
+
+    sandbox: object
+    trusted: TrustedRuns
+    end: float
+    rows: set[Row] = field(default_factory=set)
+    elsewhere: float = SECONDS
+
+    @property
+    def left(self) -> float:
+        return self.end - time.monotonic()
+
+    def run(self, rows: Sequence[Row]) -> list[dict]:
+        """The lines of these rows. NotRun when they cannot be run, or when a submission asks for too much."""
+        self.rows.update(rows)
+        if len(self.rows) > MOST:
+            raise NotRun(f"{len(self.rows)} different rows, and {MOST} are run for a submission")
+        begin = time.monotonic()
+        try:
+            return self.trusted.lines(rows, self.elsewhere)
+        finally:
+            took = time.monotonic() - begin
+            self.end, self.elsewhere = self.end + took, self.elsewhere - took
 
 
 @dataclass
@@ -46,61 +75,69 @@ def grade(submission: Submission, sandbox, seed: int, trusted: TrustedRuns, budg
 
     NotStarted where no session can be had.
     """
-    end, marks = time.monotonic() + budget, {}
+    grading, marks = _Grading(sandbox, trusted, time.monotonic() + budget), {}
     for name in dict.fromkeys(entry.notebook for entry in EXERCISES.values()):
         state = _Notebook(submission.notebooks.get(name, ()))
-        reason = submission.rejected.get(name, "not handed in")
+        reason = submission.rejected.get(name, NOT_THERE)
         if state.cells:
-            _grade_notebook(state, sandbox, seed, trusted, end)
+            _grade_notebook(state, grading, seed)
             reason = f"not asked: the {budget:g} s of a submission were used up"
         marks |= {grade_id: state.marks.get(grade_id, Mark(0.0, notes=(reason,))) for grade_id, entry in EXERCISES.items()
                   if entry.notebook == name and not entry.manual}
     return marks
 
 
-def _grade_notebook(state, sandbox, seed, trusted, end):
+def _grade_notebook(state, grading, seed):
     for start in range(STARTS):
-        left = end - time.monotonic()
-        if left <= 0:
+        if grading.left <= 0:
             return
-        with sandbox.session(budget=left) as session:
-            session.run(prepared(state.cells, seed))
+        before = prepared(state.cells, seed)
+        with grading.sandbox.session(budget=grading.left + grading.elsewhere * (ASKED in before)) as session:
+            session.run(before)
             if session.ended:
                 raise NotStarted(session.ended)
-            if _run_through(state, session, trusted, last=start == STARTS - 1):
+            if _run_through(state, session, grading, last=start == STARTS - 1):
                 return
 
 
-def _run_through(state, session, trusted, last):
-    """Run and ask from the first cell; False where the process ended and the rest is to be run again without its cause."""
+def _run_through(state, session, grading, last):
+    """Run and ask from the first cell to the last check; False where the process ended and there is more to be asked."""
     run, notes, printed = set(cells_to_run(state.cells)), [], ""
+    waiting = [cell.grade_id for cell in state.cells if is_check(cell) and cell.grade_id not in state.marks]
     for place, cell in enumerate(state.cells):
+        if not waiting:
+            return True
         if is_check(cell):
-            if cell.grade_id not in state.marks:
+            if cell.grade_id in waiting:
                 alive = not session.ended
-                state.marks[cell.grade_id] = _asked(cell.grade_id, session, trusted, notes, printed)
-                if alive and session.ended and not last:
+                state.marks[cell.grade_id] = _asked(cell.grade_id, session, grading, notes, printed)
+                waiting.remove(cell.grade_id)
+                if alive and session.ended and waiting and not last:
                     return False
             notes, printed = [], ""
         elif place in state.deadly:
             notes.append(f"{_named(cell)} was left out: {state.deadly[place]}")
         elif place in run and not session.ended:
             before = len(session.output)
-            failed = _run_cell(cell, session, trusted, notes)
+            failed = _run_cell(cell, session, grading, notes)
             printed = (printed + session.output[before:])[:PRINTED]
             if session.ended and not last:
                 state.deadly[place] = session.ended
                 return False
             if failed:
-                notes.append(f"{_named(cell)}: {failed.type}: {failed.text}")
+                notes.append(_short(f"{_named(cell)}: {failed.type}: {failed.text}"))
     return True
+
+
+def _short(text):
+    return text if len(text) <= NOTE else text[:NOTE] + "…"
 
 
 def _named(cell):
     return cell.grade_id or f"a cell of the learner's own, {cell.source.strip().splitlines()[0][:40]!r}"
 
 
-def _run_cell(cell, session, trusted, notes):
+def _run_cell(cell, session, grading, notes):
     """Run a cell, without IPython's lines where it is not Python with them; a second time when rows that it asked for are run."""
     source, found = cell.source, session.run(cell.source)
     for _ in range(SETUP * (cell.ours and cell.grade_id is not None)):  # imports of ours on a busy machine: they go on
@@ -113,28 +150,28 @@ def _run_cell(cell, session, trusted, notes):
         rows = _rows(session.answer(ASKED).call())
         if rows:
             try:
-                session.answer(GIVEN).call(trusted.lines(rows))
+                session.answer(GIVEN).call(grading.run(rows))
                 found = session.run(source)
             except NotRun as error:
-                notes.append(f"rows of the experiment table were not run: {error}")
+                notes.append(_short(f"rows of the experiment table were not run: {error}"))
     return found
 
 
 def _rows(value):
     """The rows in a learner's value that keep all rules, each once."""
-    found = [row for item in value if isinstance(item, dict) for row in read_plan([item]).rows.values()
-             ] if isinstance(value, list) else []
+    value = value[:2 * MOST] if isinstance(value, list) else ()
+    found = [row for item in value if isinstance(item, dict) for row in read_plan([item]).rows.values()]
     return list(dict.fromkeys(found))
 
 
-def _asked(grade_id, session, trusted, notes, printed):
+def _asked(grade_id, session, grading, notes, printed):
     """Ask the exercise's check; what goes wrong on our side is no mark."""
     entry = EXERCISES[grade_id]
     answers = [session.answer(name) for name in entry.answers]
     try:
         against = {}
         if "trusted" in signature(entry.check).parameters and isinstance(answers[0].value(), list):
-            against = {"trusted": trusted.lines(_rows(answers[1].value()))}
+            against = {"trusted": grading.run(_rows(answers[1].value()))}
         verdict = judge(grade_id, *answers, **against)
     except NotRun as error:
         return Mark(None, notes=(*notes, f"not graded: its rows could not be run ({error})"), printed=printed)

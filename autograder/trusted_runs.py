@@ -1,6 +1,6 @@
-"""Rows of an experiment table run by our side: in a process of its own with a time limit, each row once for a whole class.
+"""Rows of an experiment table run by our side: in a process of its own, each once for a whole class.
 
-Only checked, plain configurations reach it. One JSON list of rows a line goes in, one of table lines comes out.
+Only checked, plain configurations reach it. A line of JSON goes in for each, one comes out.
 """
 
 import contextlib
@@ -11,13 +11,13 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Collection
 
 from course.plan import Row
 from course.plan_rules import read_plan
 
-SECONDS = 240.0  # for the rows of one question, on a busy machine with cold workers
-MOST = 32  # rows of one question
+SECONDS, MOST = 150.0, 24  # for the rows of one submission, on a busy machine with cold workers; how many they may be
 
 
 class NotRun(Exception):
@@ -25,41 +25,49 @@ class NotRun(Exception):
 
 
 class TrustedRuns:
-    """Runs rows where the first one is asked for; use it in a `with`. Threads may share it."""
+    """Runs rows, each where it is asked for first; use it in a `with`. Threads may share it."""
 
-    def __init__(self, seconds: float = SECONDS):
-        self._seconds, self._lines, self._lock, self._process = seconds, {}, threading.Lock(), None
+    def __init__(self):
+        self._lines, self._lock, self._process, self._open = {}, threading.Lock(), None, True
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
+        self.close()
+
+    def lines(self, rows: Collection[Row], seconds: float = SECONDS) -> list[dict]:
+        """The table's line of each row, in their order. NotRun where one cannot be run, or not within these seconds.
+
+        The time that others need who asked before is not counted; what was run in time is kept for who asks next.
+        """
+        with self._lock:
+            until = time.monotonic() + seconds
+            for row in sorted(set(rows) - set(self._lines), key=lambda row: (-row.processes, row.key)):
+                self._lines[row] = self._ask(row, until - time.monotonic())
+            return [dict(self._lines[row]) for row in rows]
+
+    def close(self):
+        """End the process and its workers; who waits for it gets NotRun."""
+        self._open = False
         self._end()
 
-    def lines(self, rows: Collection[Row]) -> list[dict]:
-        """The table's line of each row, in their order. NotRun where one cannot be run, or not within the time limit."""
-        if len(rows) > MOST:
-            raise NotRun(f"{len(rows)} rows, and at most {MOST} are run")
-        with self._lock:
-            new = [row for row in dict.fromkeys(rows) if row not in self._lines]
-            if new:
-                self._lines |= zip(new, self._ask(new), strict=True)
-        return [dict(self._lines[row]) for row in rows]
-
-    def _ask(self, rows):
-        if self._process is None or self._process.poll() is not None:
-            self._start()
+    def _ask(self, row, seconds):
+        if not self._open:
+            raise NotRun("the grader was stopped")
         try:
-            self._process.stdin.write(json.dumps([vars(row) for row in rows], default=float) + "\n")
+            if self._process is None:
+                self._start()
+            self._process.stdin.write(json.dumps(vars(row), default=float) + "\n")
             self._process.stdin.flush()
-            reply = json.loads(self._replies.get(timeout=self._seconds) or '"its process has ended"')
+            reply = json.loads(self._replies.get(timeout=max(0.0, seconds)) or '"its process has ended"')
         except (OSError, ValueError) as error:
             reply = f"{type(error).__name__}: {error}"
         except queue.Empty:
-            reply = f"no result within {self._seconds:g} s"
+            reply = "its time was used up"
         if isinstance(reply, str):
             self._end()
-            raise NotRun(reply)
+            raise NotRun(f"{row.label}: {reply}")
         return reply
 
     def _start(self):
@@ -94,17 +102,16 @@ def _listen(pipe, replies):
 
 
 def main():
-    """Answer each line of rows until the input ends: their table lines, or why there are none as a text."""
+    """Answer each row until the input ends: with its line of the table, or with a text that says why there is none."""
     from course.experiments import trusted_records
     from course.pipeline import PipelineError, close
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the grader ends this process
     replies, sys.stdout = sys.stdout, sys.stderr
     try:
-        for line in sys.stdin:
-            rows = [row for item in json.loads(line) for row in read_plan([item]).rows.values()]
+        for text in sys.stdin:
             try:
-                reply = trusted_records(rows)
+                (reply,) = trusted_records(read_plan([json.loads(text)]).rows.values())
             except (PipelineError, OSError, MemoryError) as error:
                 reply = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
             print(json.dumps(reply, default=float), file=replies, flush=True)

@@ -65,11 +65,19 @@ class TimeLimit(BaseException):
     """A call that took too long; no Exception, so that a learner's `except Exception` lets it through."""
 
 
-class Interrupted(KeyboardInterrupt):
-    """The learner stopped what a cell had begun: it still stops the cells that wait, and says so in one line."""
+class OneLine(BaseException):
+    """An error of which a notebook shows the type and the text, not the way to it."""
 
     def _render_traceback_(self):
-        return [f"Interrupted: {self}"]
+        return [f"{type(self).__name__}: {self}"]
+
+
+class Interrupted(OneLine, KeyboardInterrupt):
+    """The learner stopped what a cell had begun: it still stops the cells that wait, and says so in one line."""
+
+
+class UnknownName(OneLine, ValueError):
+    """No exercise and no prediction has this name."""
 
 
 def encode(value):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from course.answers import UnknownName
 from course.checks import (
     best_micro_batch_size,
     bubble_fraction,
@@ -261,11 +262,11 @@ EXERCISES: dict[str, Exercise] = {exercise.grade_id: exercise for exercise in (
 
 
 def exercise(grade_id: str) -> Exercise:
-    """The exercise with this id. KeyError-free: ValueError names the id and those that exist."""
+    """The exercise with this id. UnknownName, a ValueError, names the id and those that exist."""
     try:
         return EXERCISES[grade_id]
     except (KeyError, TypeError):
-        raise ValueError(f"there is no exercise {grade_id!r}; there are {', '.join(EXERCISES)}") from None
+        raise UnknownName(f"there is no exercise {grade_id!r}; there are {', '.join(EXERCISES)}") from None
 
 
 def judge(grade_id: str, *answers, **trusted) -> Verdict:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from IPython.display import display
 
-from course.answers import LocalAnswer, Refused, encode
+from course.answers import LocalAnswer, Refused, UnknownName, encode
 from course.checks.drawing_rules import read_answer
 from course.checks.gpipe_diagram import judge_diagram
 from course.checks.outcome import Message, as_number, is_number
@@ -107,7 +107,7 @@ def _prediction(key):
     try:
         return PREDICTIONS[key]
     except (KeyError, TypeError):
-        raise ValueError(f"there is no prediction {key!r}; there are {', '.join(PREDICTIONS)}") from None
+        raise UnknownName(f"there is no prediction {key!r}; there are {', '.join(PREDICTIONS)}") from None
 
 
 def reveal(key: str, actual=None, after: str | None = None) -> View:

@@ -196,7 +196,13 @@ class Notebook:
         return self.cell(number).locator(".jp-InputPrompt").text_content()
 
     def shown(self, number) -> str:
-        """The text below a cell."""
+        """The text below a cell, which is brought on the screen and waited for: it can be drawn after the cell has ended."""
+        self.cell(number).scroll_into_view_if_needed()
+        self.page.wait_for_function("""number => {
+            const cell = document.querySelectorAll(".jp-Notebook .jp-Cell")[number];
+            const below = [...cell.querySelectorAll(".jp-OutputArea-output")];
+            const due = jupyterapp.shell.currentWidget.content.model.cells.get(number).outputs?.length ?? 0;
+            return below.length >= due && below.every(part => part.innerText || !part.textContent.trim())}""", arg=number)
         return "\n".join(self.cell(number).locator(".jp-OutputArea-output").all_inner_texts())
 
     def output(self, number) -> str:

@@ -1,9 +1,14 @@
 """Fixtures that several test modules share."""
 
 import pytest
+from hypothesis import settings
 
 from tests.browser import chromium, copy_released, jupyter
 from tests.grid_editor_page import opened  # noqa: F401
+
+# a busy machine is no fault of what is tested; a failing example prints the line that makes it again
+settings.register_profile("course", deadline=None, print_blob=True)
+settings.load_profile("course")
 
 
 @pytest.fixture(scope="module")

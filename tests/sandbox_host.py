@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from tests.normal_user import become_nobody, environment
 
@@ -59,20 +59,29 @@ def hosted(normal_user: bool):
 def serve():
     """Answer questions, one JSON text a line, until the input ends."""
     from autograder.sandbox import open_sandbox
-    from course.answers import Raised
+    from autograder.sandbox.selftest import LIMITS, Target, attack
 
-    with open_sandbox() as box:
+    with open_sandbox(limits=LIMITS) as box, Target() as target:
         for line in sys.stdin:
             question = json.loads(line)
             if "describe" in question:
-                print(json.dumps(box.describe()), flush=True)
-                continue
-            with box.session(**question["limits"]) as session:
-                ran = [found and found.type for found in map(session.run, question["cells"])]
-                x = session.answer("x").value()
-                ended = session.ended
-            print(json.dumps({"ran": ran, "x": None if isinstance(x, Raised) else x, "output": session.output, "ended": ended}),
-                  flush=True)
+                reply = box.describe()
+            elif "attack" in question:
+                reply = asdict(attack(question["attack"], box, target))
+            else:
+                reply = asdict(outcome(box, question["cells"], question["limits"]))
+            print(json.dumps(reply), flush=True)
+
+
+def outcome(box, cells, limits) -> Found:
+    """What these cells come to in a new session of a sandbox."""
+    from course.answers import Raised
+
+    with box.session(**limits) as session:
+        ran = [found and found.type for found in map(session.run, cells)]
+        x = session.answer("x").value()
+        ended = session.ended
+    return Found(ran, None if isinstance(x, Raised) else x, session.output, ended)
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ def faults_of(schedule):
     return {(v.code, schedule.ranks[v.rank][v.position]) for v in violations(schedule) if v.position is not None}
 
 
-@settings(max_examples=600, deadline=None, print_blob=True)
+@settings(max_examples=600)
 @given(mutants())
 def test_schedules_against_the_oracle(schedule):
     found, content = violations(schedule), oracle_content(schedule)

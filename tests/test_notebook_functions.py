@@ -226,3 +226,13 @@ def write_text(folder, entry, text):
 
 def test_hand_in_says_what_is_missing():
     assert "1_gpipe_diagram.ipynb is not in" in shown(nb.hand_in())
+
+
+@pytest.mark.parametrize("mistyped", [
+    lambda: nb.check("ex1-digram", "F0"), lambda: nb.hint("ex1-digram"), lambda: nb.statements(1), lambda: nb.reveal("best"),
+    lambda: nb.when_right("ex1-digram", None), lambda: nb.predict("best", 1, sure=50)])
+def test_a_mistyped_name_is_one_line_that_lists_the_right_ones(mistyped):
+    with pytest.raises(ValueError, match="there is no") as error:
+        mistyped()
+    line, = error.value._render_traceback_()
+    assert line == f"UnknownName: {error.value}" and ("ex1-diagram" in line or "best-number" in line)

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 
@@ -220,6 +221,7 @@ def test_a_fork_server_that_was_killed_is_replaced():
     (OSError(12, "Cannot allocate memory"), ["Cannot allocate memory", "take fewer ranks"]),
     (MemoryError(), ["MemoryError", "take fewer ranks"]),
     (OSError(28, "No space left on device", "/x/pymp-1"), ["No space left on device", "/x/pymp-1", "set TMPDIR"]),
+    (OSError("AF_UNIX path too long"), [tempfile.gettempdir(), "too long a path", "set TMPDIR to a short one"]),
     (FileNotFoundError(2, "No usable temporary directory found in ['/tmp', '/var/tmp']"), ["['/tmp', '/var/tmp']", "set TMPDIR"]),
 ])
 def test_processes_that_cannot_be_started_are_one_error_with_a_way_out(error, words, monkeypatch):

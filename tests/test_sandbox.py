@@ -1,21 +1,36 @@
 """What a stranger's code can and cannot do in the sandbox, started by this user (CI: root) and by a normal one."""
 
+import os
 import sys
+from contextlib import ExitStack
 
 import pytest
 
+from autograder.sandbox.attacks import HARMFUL, HARMLESS
 from tests.sandbox_host import hosted
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
+WAYS = {"this user": False} if os.geteuid() else {"this user": False, "a normal user": True}
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["this user", "a normal user"])
-def host(request):
-    with hosted(request.param) as found:
-        yield found
+@pytest.fixture(scope="module")
+def hosts():
+    with ExitStack() as stack:
+        yield {way: stack.enter_context(hosted(normal)) for way, normal in WAYS.items()}
+
+
+@pytest.fixture(params=WAYS)
+def host(hosts, request):
+    return hosts[request.param]
 
 
 def test_a_submission_runs_and_answers_as_in_a_plain_session(host):
     found = host.run("import torch\nfrom course import schedules\nx = torch.arange(3) * 2", "print('hello')", "1 / 0", "def f(:")
     assert found.ran == [None, None, "ZeroDivisionError", "SyntaxError"]
     assert found.x == [0, 2, 4] and found.output == "hello\n" and found.ended is None
+
+
+@pytest.mark.parametrize("name", [*HARMLESS, *HARMFUL])
+def test_an_attack_is_held_back(name, host):
+    found = host.ask({"attack": name})
+    assert found["held"], found

@@ -1,6 +1,7 @@
 """Which rank is at fault when a run fails: the first to complain is seldom the one."""
 
 import signal
+import tempfile
 import time
 
 from course.pipeline.errors import PipelineError
@@ -64,6 +65,8 @@ def could_not_start(error: Exception) -> PipelineError:
         cause = "their fork server has ended: no more processes or memory are allowed, or torch cannot be imported"
     elif isinstance(error, FileNotFoundError) and "temporary directory" in str(error):
         cause = f"no folder for temporary files can be written to; set TMPDIR to one that can ({error.strerror or error})"
+    elif "AF_UNIX path too long" in str(error):
+        cause = f"the folder for temporary files has too long a path, {tempfile.gettempdir()}; set TMPDIR to a short one (/tmp)"
     elif getattr(error, "filename", None):
         cause += "; set TMPDIR to a folder that can be written to and has room"
     return PipelineError(f"the processes could not be started: {cause}{_way_out(cause)}", None, None, cause)

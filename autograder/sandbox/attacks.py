@@ -1,0 +1,177 @@
+"""Attacks on the grader's machine. Each is one cell that leaves in `x` what it has got, an empty text when nothing.
+
+The cells find the names of Range and what Range.cell() defines.
+"""
+
+import textwrap
+from dataclasses import asdict, dataclass
+
+from autograder.sandbox.seccomp import DENIED, MACHINES
+
+
+@dataclass(frozen=True)
+class Range:
+    """What the attacks aim at: a secret file, folders, a listener, an abstract socket and a process, all the grader's.
+
+    `word` stands in that process's environment and arguments; memory and room (for files) are in bytes.
+    """
+
+    secret: str
+    folders: tuple[str, ...]
+    address: tuple[str, int]
+    abstract: str
+    process: int
+    word: str
+    memory: int
+    processes: int
+    room: int
+
+    def cell(self) -> str:
+        """The cell that goes before an attack."""
+        return "".join(f"{name} = {value!r}\n" for name, value in asdict(self).items()) + TOOLS
+
+
+TOOLS = textwrap.dedent("""
+    import ctypes, errno, glob, mmap, os, platform, signal, socket, subprocess, sys, threading, time
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def tried(function, *arguments):
+        try:
+            return function(*arguments) or "done"
+        except (OSError, ValueError, MemoryError, RuntimeError):
+            return ""
+
+    def read(path):
+        with open(path, "rb") as file:
+            return file.read(100_000)
+
+    def plant(folder):
+        with open(os.path.join(folder, "planted"), "w") as file:
+            file.write("planted")
+        return folder
+
+    def all_that(function, things):
+        return " ".join(str(thing) for thing in things if tried(function, thing))
+
+    def find_word(path):
+        if word.encode() not in read(path):
+            raise ValueError
+
+    def told(number, work):
+        '''How many of so many children could be made and said that they did their work.'''
+        heard, say = os.pipe()
+        for _ in range(number):
+            try:
+                if os.fork() == 0:
+                    try:
+                        kept = work()
+                        os.write(say, b".")
+                        time.sleep(60)
+                    finally:
+                        os._exit(0)
+            except OSError:
+                break
+        os.close(say)
+        os.set_blocking(heard, False)
+        got, until = 0, time.monotonic() + 4
+        while got < number and time.monotonic() < until:
+            got += len(tried(os.read, heard, 4096))
+            time.sleep(0.02)
+        return got
+    """)
+_NUMBERS = {machine: {name: numbers[column] for name, numbers in DENIED.items() if numbers[column] is not None}
+            for machine, (column, _) in MACHINES.items()}
+
+# what would succeed, and harm nothing that is not the grader's own bait, where no sandbox is
+HARMLESS = {
+    "read a file of the grader's": "x = all_that(read, [secret])",
+    "list the grader's folders": "x = all_that(os.listdir, folders)",
+    "write beside the grader's files": "x = all_that(plant, folders)",
+    "read another process's environment": "x = all_that(find_word, glob.glob('/proc/[0-9]*/environ'))",
+    "read another process's arguments": "x = all_that(find_word, glob.glob('/proc/[0-9]*/cmdline'))",
+    "end another process": "x = all_that(lambda pid: os.kill(pid, signal.SIGKILL), [process])",
+    "connect to a port of the grader's": "x = all_that(lambda at: socket.create_connection(at, 2), [address])",
+    "connect to an abstract socket": "x = all_that(socket.socket(socket.AF_UNIX).connect, [abstract])",
+    "make a namespace": "x = '' if libc.unshare(0x10000000) else 'a user namespace'",
+    "hold memory in no file system": "x = all_that(lambda name: os.memfd_create(name), ['memory'])",
+    "keep memory in segments": "x = '' if libc.shmget(0, 1 << 20, 0o600) == -1 else 'a segment'",
+    "talk to the kernel by rare sockets": "x = all_that(lambda family: socket.socket(family, socket.SOCK_RAW, 3), [16])",
+}
+HARMFUL = {
+    "end every process": "os.kill(-1, signal.SIGKILL)",
+    "become root": "x = all_that(lambda call: call(0), [os.setuid, os.setgid, os.seteuid])",
+    "write to the system": "x = all_that(plant, ['/', '/usr', '/etc', '/usr/bin', '/proc', '/dev', sys.prefix, sys.base_prefix])",
+    "write to the course": "import course; x = all_that(plant, [os.path.dirname(course.__file__)])",
+    "change settings of the kernel": """
+x = all_that(lambda path: os.open(path, os.O_WRONLY), ["/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger",
+             "/proc/sys/vm/drop_caches", "/proc/sys/kernel/hostname"])""",
+    "open devices": """
+tried(os.mknod, "/tmp/disk", 0o60666, os.makedev(8, 0))
+x = all_that(lambda path: os.open(path, os.O_RDONLY), ["/tmp/disk", "/dev/mem", "/dev/kmsg", "/dev/sda", "/dev/vda", "/dev/fuse",
+             "/dev/kvm", "/dev/tty", "/dev/console"])""",
+    "change the first process inside": "x = all_that(lambda path: os.open(path, os.O_RDWR), ['/proc/1/mem'])",
+    "hold descriptors of the grader's": """
+links = [os.readlink(path) for path in glob.glob("/proc/self/fd/*") if os.path.lexists(path)]
+x = " ".join(link for link in links if not link.startswith(("pipe:", "/dev/null", "/proc/")))""",
+    "find words in the own environment": "x = ' '.join(name for name in os.environ if word in os.environ[name])",
+    "make system calls that nobody needs": f"""
+numbers = {_NUMBERS!r}[platform.machine()]
+def refused(name):
+    return libc.syscall(numbers[name], -1, -1, -1, -1, -1, -1) == -1 and ctypes.get_errno() == errno.EPERM
+x = " ".join(name for name in numbers if not refused(name))""",
+    "take memory in one process": """
+kept = []
+while len(kept) << 24 < 3 * memory:
+    kept.append(b"x" * (1 << 24))
+x = f"{len(kept) << 4} MiB\"""",
+    "take memory in many processes": """
+got = told(8, lambda: b"x" * (memory // 4))
+x = f"{got} quarters" if got > 4 else \"\"""",
+    "take shared memory": """
+kept = mmap.mmap(-1, 3 * memory)
+for place in range(0, 3 * memory, 4096):
+    kept[place] = 1
+x = f"{3 * memory >> 20} MiB\"""",
+    "start processes without end": """
+got = told(2 * processes, int)
+x = f"{got} processes" if got > processes else \"\"""",
+    "start threads without end": """
+count = sum(tried(threading.Thread(target=time.sleep, args=(20,), daemon=True).start) == "done" for _ in range(2 * processes))
+x = f"{count} threads" if count > processes else \"\"""",
+    "fill the disk": """
+total = 0
+for folder in ("/tmp", "/dev/shm", os.getcwd(), "/var/tmp", "/run", "/"):
+    for number in range(60):
+        try:
+            with open(f"{folder}/fill-{number}", "wb", buffering=0) as file:
+                while True:
+                    total += file.write(bytes(1 << 20))
+        except OSError:
+            continue
+x = f"{total >> 20} MiB" if total > room else \"\"""",
+    "make files without end": """
+count = 0
+try:
+    for count in range(200_000):
+        open(f"/tmp/{count}", "w").close()
+except OSError:
+    pass
+x = f"{count} files" if count > 100_000 else \"\"""",
+    "ignore the time limit": """
+signal.signal(signal.SIGALRM, signal.SIG_IGN)
+signal.signal(signal.SIGPROF, signal.SIG_IGN)
+while True: pass""",
+    "print without end": """
+while True: os.write(1, b"x" * 65536)""",
+    "send a frame without end": """
+for number in range(3, 10):
+    tried(os.write, number, b"\\x7f\\xff\\xff\\xff" + b"[" * 1000)""",
+    "leave a process behind": """
+if os.fork() == 0:
+    os.setsid()
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", word + "-left"], start_new_session=True)
+    os._exit(0)
+time.sleep(0.5)""",
+    "leave files for the next one": "x = ''; all_that(plant, ['/tmp', '/dev/shm', os.getcwd(), os.path.expanduser('~')])",
+}
+NEXT = "x = all_that(read, [folder + '/planted' for folder in ('/tmp', '/dev/shm', os.getcwd(), os.path.expanduser('~'))])"
