@@ -16,6 +16,7 @@ from course.exercises import EXERCISES
 from course.progress import write_atomically
 from course.view import points, table
 
+UNANSWERED = "unanswered"
 GRADEBOOK = "autograder/gradebook.db"
 MOST_MESSAGES, MOST_NAMES, LONGEST_TEXT = 12, 10, 90
 BINS = ("0", "below half", "half or more", "all", "open")
@@ -58,13 +59,14 @@ def parts_table(standings: Sequence[Standing]) -> str:
 
 
 def common_messages(standings: Sequence[Standing]) -> list[tuple[int, str, str, str]]:
-    """(students, grade_id, code, an example of its text) of what was said most often."""
+    """(students, grade_id, code, an example of its text) of what was said most often about answers that are there."""
     count, texts = Counter(), {}
     for one in standings:
         for grade_id, messages in one.messages.items():
             for code, text in dict(map(tuple, messages)).items():
-                count[grade_id, code] += 1
-                texts.setdefault((grade_id, code), text)
+                if code != UNANSWERED:
+                    count[grade_id, code] += 1
+                    texts.setdefault((grade_id, code), text)
     return [(number, *key, texts[key]) for key, number in count.most_common(MOST_MESSAGES)]
 
 

@@ -67,7 +67,11 @@ def cells_lost_and_copied() -> Notebooks:
 def endless() -> Notebooks:
     """One answer never ends."""
     notebooks = solved()
-    append_to_cell(notebooks, "ex3-inverse-answer", "while True:\n    pass")
+    write_cell(notebooks, "ex3-inverse-answer", """def micro_batches_needed(p, fraction):
+    m = 1
+    while bubble_fraction(p, m) > fraction:
+        m + 1
+    return m""")
     return notebooks
 
 

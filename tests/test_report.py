@@ -22,7 +22,8 @@ RESULTS = {
     "student-3": {"status": "graded", "notes": ["shared note"],
                   "messages": {"ex3-use": [["over-ideal", "3/8 is idle over ideal"], ["over-ideal", "again"]]}},
     "student-10": {"status": "graded", "notes": ["shared note"], "messages": {
-        "ex3-use": [["over-ideal", "3/8 is idle over ideal"]], "ex1-diagram": [["early", "too early"]]}},
+        "ex3-use": [["over-ideal", "3/8 is idle over ideal"]], "ex1-diagram": [["early", "too early"]],
+        "ex1-bubbles": [["unanswered", "no answer yet"]]}},
 }
 
 
