@@ -79,14 +79,22 @@ def test_the_zip_for_learners_is_there(walked, checkout):
 
 
 def test_marks_reach_report_feedback_and_export(walked, checkout):
-    marks = json.loads((checkout / "marks.json").read_text())
+    marks = json.loads((checkout / "autograder" / "marks.json").read_text())
     assert {student: result["total"] for student, result in marks.items()} == FIRST_TWO
-    for name, key, column in (("class.csv", "student", "total"), ("grades.csv", "student_id", "score")):
+    for name, key, column in (("autograder/class.csv", "student", "total"), ("grades.csv", "student_id", "score")):
         with open(checkout / name, newline="", encoding="utf-8") as file:
             assert {row[key]: float(row[column]) for row in csv.DictReader(file)} == FIRST_TWO, name
     for student in FIRST_TWO:
         text = (checkout / "autograder" / "feedback" / student / ASSIGNMENT / "2_1f1b_phases.html").read_text()
         assert "phase_lengths" in text and "UNSANDBOXED" not in text
+
+
+def test_git_ignores_submissions_and_marks(walked, checkout):
+    made = [*(checkout / "autograder").iterdir(), checkout / "grades.csv", checkout / "dist"]
+    ours = {str(checkout / name) for name in tracked("autograder/*")} | {str(checkout / "autograder" / "sandbox")}
+    names = [str(path) for path in made if str(path) not in ours]
+    said = subprocess.run(["git", "check-ignore", *names], cwd=checkout, capture_output=True, text=True).stdout.splitlines()
+    assert said == names and len(names) >= 7, names
 
 
 def test_formgrader_shows_the_texts_that_wait(walked, checkout):
