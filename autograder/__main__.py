@@ -6,7 +6,10 @@ import sys
 from course.options import Parser
 
 COMMANDS = {
+    "collect": ("autograder.collect", "put what an LMS gave into nbgrader's layout"),
     "grade": ("autograder.grade", "mark submissions into nbgrader's gradebook"),
+    "selftest": ("autograder.sandbox.selftest", "attack the sandbox on this machine"),
+    "report": ("autograder.report", "print the class as tables, and as CSV for an LMS"),
 }
 
 

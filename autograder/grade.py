@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from autograder.files import Rejected
 from autograder.gradebook import Book, GradebookError, open_gradebook
-from autograder.intake import Rejected, read_submission
+from autograder.intake import read_submission
 from autograder.questions import Mark, grade
 from autograder.release import NoRelease, read_releases
 from autograder.results import CHECKED, Result, rejected, summary, write
@@ -50,12 +51,15 @@ def run(options) -> int:
     autograded = Path(options.autograded or submitted.parent / "autograded").absolute()
     results, students = {}, []
     try:
+        if options.jobs < 1:
+            raise Refused(f"--jobs {options.jobs}: at least 1 submission at a time is needed")
         releases, students = read_releases(), _students(submitted, options.student)
+        jobs = min(options.jobs, len(students))
         with _ended_by_sigterm(), contextlib.ExitStack() as stack:
             book = stack.enter_context(open_gradebook(gradebook, releases, autograded))
-            sandbox = stack.enter_context(_sandbox(options, (submitted, autograded, gradebook)))
+            sandbox = stack.enter_context(_sandbox(options.no_sandbox, jobs, (submitted, autograded, gradebook)))
             print(sandbox.describe(), file=sys.stderr)
-            graded = _graded(students, submitted, releases, sandbox, book, options.jobs)
+            graded = _graded(students, submitted, releases, sandbox, book, jobs)
             for result in stack.enter_context(contextlib.closing(graded)):
                 write(book, result, releases)
                 results[result.student] = result
@@ -106,8 +110,8 @@ def _ended_by_sigterm():
         signal.signal(signal.SIGTERM, before)
 
 
-def _sandbox(options, hidden):
-    return Unsandboxed() if options.no_sandbox else open_sandbox(options.jobs, [path for path in hidden if os.path.exists(path)])
+def _sandbox(without, jobs, hidden):
+    return Unsandboxed() if without else open_sandbox(jobs, [path for path in hidden if os.path.exists(path)])
 
 
 def _students(folder, chosen):

@@ -12,19 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from autograder.files import Rejected, kind_of, read_file, shown
 from autograder.release import Release, is_answer
 from course.hand_in import ASSIGNMENT
 
-MAX_BYTES = 20_000_000  # of a notebook
 MAX_BRACKETS = 2_000_000  # so that the parsed file stays below a few hundred MB
 MAX_SOURCE = 200_000  # characters of a cell
 MAX_EXTRA = 300  # cells of the learner's own in a notebook
 MAX_FILES = 40  # notebooks of a folder that are looked at
-NO_FOLLOW = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
-
-
-class Rejected(ValueError):
-    """A submission or a notebook that cannot be read; the text says why."""
 
 
 class Cell(NamedTuple):
@@ -81,7 +76,7 @@ def _assignment_folder(folder, notes):
         return _checked(folder / ASSIGNMENT)
     for name in sorted(entries):
         if _plain(name) == ASSIGNMENT:
-            notes.append(f"its folder is named {_shown(name)}")
+            notes.append(f"its folder is named {shown(name)}")
             return _checked(folder / name)
     if any(name.lower().endswith(".ipynb") for name in entries):
         notes.append(f"its notebooks lie outside the folder {ASSIGNMENT}")
@@ -98,10 +93,10 @@ def _entries(folder):
     """The names in a real folder, not behind a link."""
     try:
         if not stat.S_ISDIR(os.lstat(folder).st_mode):
-            raise Rejected(f"{_shown(folder.name)} is {_kind(os.lstat(folder).st_mode)}, not a folder")
+            raise Rejected(f"{shown(folder.name)} is {kind_of(os.lstat(folder).st_mode)}, not a folder")
         return os.listdir(folder)
     except OSError as error:
-        raise Rejected(f"{_shown(folder.name)} cannot be opened: {error.strerror}") from None
+        raise Rejected(f"{shown(folder.name)} cannot be opened: {error.strerror}") from None
 
 
 def _listed(folder):
@@ -112,16 +107,6 @@ def _plain(name):
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
 
 
-def _shown(name):
-    return repr(os.fsencode(name).decode("utf-8", "replace")[:80])
-
-
-def _kind(mode):
-    kinds = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket",
-             stat.S_IFREG: "a file"}
-    return kinds.get(stat.S_IFMT(mode), "a device")
-
-
 def _by_content(folder, files, missing: Mapping[str, Release], notes):
     """The notebooks that are there under another name: most of their grade_ids are those of one that is missing."""
     found = {}
@@ -130,67 +115,49 @@ def _by_content(folder, files, missing: Mapping[str, Release], notes):
         try:
             cells = _read_cells(folder / file, file, said := []) if wanted else []
         except Rejected as error:
-            notes.append(f"{_shown(file)} was not read: {error}")
+            notes.append(f"{shown(file)} was not read: {error}")
             continue
         ids = {_grade_id(cell) for cell in cells}
         name = max(wanted, key=lambda name: len(ids & set(missing[name].cells)), default=None)
         if name and 2 * len(ids & set(missing[name].cells)) >= len(missing[name].cells):
             found[name] = cells
-            notes += [*said, f"{name}: handed in as {_shown(file)}"]
+            notes += [*said, f"{name}: handed in as {shown(file)}"]
         elif file != "0_start_here.ipynb":
-            notes.append(f"{_shown(file)} was not graded: it is no notebook with exercises, or a second copy of one")
+            notes.append(f"{shown(file)} was not graded: it is no notebook with exercises, or a second copy of one")
     return found
 
 
 def _read_cells(path, file, notes):
     """The list of cells in a notebook's file. Rejected with the reason where there is none."""
-    text = _decoded(_read(path), file, notes)
+    text = _decoded(read_file(path), file, notes)
     if text.count("[") + text.count("{") > MAX_BRACKETS:
-        raise Rejected(f"{_shown(file)} holds more than {MAX_BRACKETS:,} lists and objects")
+        raise Rejected(f"{shown(file)} holds more than {MAX_BRACKETS:,} lists and objects")
     try:
         notebook = json.loads(text)
     except RecursionError:
-        raise Rejected(f"{_shown(file)} is nested too deep") from None
+        raise Rejected(f"{shown(file)} is nested too deep") from None
     except ValueError as error:
-        raise Rejected(f"{_shown(file)} is not a notebook: {str(error)[:80]}") from None
+        raise Rejected(f"{shown(file)} is not a notebook: {str(error)[:80]}") from None
     notebook = notebook if isinstance(notebook, dict) else {}
     cells = notebook.get("cells")
     if cells is None and isinstance(sheets := notebook.get("worksheets"), list):
-        notes.append(f"{_shown(file)} is in the format of nbformat 3")
+        notes.append(f"{shown(file)} is in the format of nbformat 3")
         cells = [cell for sheet in sheets if isinstance(sheet, dict) and isinstance(sheet.get("cells"), list)
                  for cell in sheet["cells"]]
     if not isinstance(cells, list):
-        raise Rejected(f"{_shown(file)} is not a notebook: it has no list of cells")
+        raise Rejected(f"{shown(file)} is not a notebook: it has no list of cells")
     return [cell for cell in cells if isinstance(cell, dict)]
-
-
-def _read(path):
-    try:
-        if not stat.S_ISREG(mode := os.lstat(path).st_mode):
-            raise Rejected(f"{_shown(path.name)} is {_kind(mode)}, not a file")
-        handle = os.open(path, os.O_RDONLY | NO_FOLLOW)
-        with os.fdopen(handle, "rb") as file:
-            about = os.fstat(handle)
-            if not stat.S_ISREG(about.st_mode):
-                raise Rejected(f"{_shown(path.name)} is {_kind(about.st_mode)}, not a file")
-            data = file.read(MAX_BYTES + 1) if about.st_size <= MAX_BYTES else b""
-    except OSError as error:
-        raise Rejected(f"{_shown(path.name)} cannot be opened: {error.strerror}") from None
-    if max(len(data), about.st_size) > MAX_BYTES:
-        raise Rejected(f"{_shown(path.name)} has {about.st_size / 1e6:.0f} MB, and {MAX_BYTES / 1e6:.0f} MB are allowed: "
-                       "clear its outputs and save it")
-    return data
 
 
 def _decoded(data, file, notes):
     encoding = json.detect_encoding(data)
     if not encoding.startswith("utf-8"):
-        notes.append(f"{_shown(file)} is written in {encoding}")
+        notes.append(f"{shown(file)} is written in {encoding}")
         return data.decode(encoding, "replace")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        notes.append(f"{_shown(file)} is not UTF-8: read as latin-1")
+        notes.append(f"{shown(file)} is not UTF-8: read as latin-1")
         return data.decode("latin-1")
 
 

@@ -61,7 +61,9 @@ class Result:
     def as_json(self) -> dict:
         """The result as it stands in the file of all results."""
         return {"status": "graded" if self.submission else "rejected", "points": self.points, "total": self.total,
-                "notes": self.notes}
+                "notes": self.notes,
+                "messages": {grade_id: [[message.code, printable(message.text, NOTE)] for message in mark.messages
+                                        if not message.good] for grade_id, mark in self.marks.items()}}
 
 
 def _line(text):

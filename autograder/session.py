@@ -91,7 +91,8 @@ class Session:
 
     def run(self, source: str):
         """Run one cell: None, or Raised with what it raised."""
-        return self._ask({"run": source})
+        found = self._ask({"run": source})
+        return found if found is None or isinstance(found, Raised) else self._end("it says of a cell what no cell gives")
 
     def answer(self, name: str) -> "RemoteAnswer":
         """The answer that this name holds on the learner's side."""
@@ -148,15 +149,14 @@ class Session:
         left = self._until - time.monotonic()
         if self.ended:
             return Raised("Ended", self.ended)
-        if left <= 0:
-            return self._end(f"its {self._budget:g} s for everything are used up")
         self._count += 1
-        limit = min(self._patience, left)
+        limit = max(0, min(self._patience, left))
         self._requests.put(frame_of({**request, "id": self._count, **self._limits}))
         try:
             frame = self._frames.get(timeout=limit)
         except queue.Empty:
-            return self._end(f"no answer within {limit:.3g} s")
+            used_up = f"its {self._budget:g} s for everything are used up"
+            return self._end(f"no answer within {limit:g} s" if limit < left else used_up)
         if isinstance(frame, str):
             return self._end(frame)
         try:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.intake import MAX_BYTES, MAX_EXTRA, MAX_SOURCE, Rejected, read_submission
+from autograder.files import MAX_BYTES, Rejected
+from autograder.intake import MAX_EXTRA, MAX_SOURCE, read_submission
 from autograder.release import NoRelease, read_releases
 from course.hand_in import ASSIGNMENT
 from tests.submissions import ROOT, answer, code, hand_in, notebook, place_of, save

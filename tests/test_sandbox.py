@@ -34,3 +34,28 @@ def test_a_submission_runs_and_answers_as_in_a_plain_session(host):
 def test_an_attack_is_held_back(name, host):
     found = host.ask({"attack": name})
     assert found["held"], found
+
+
+def test_a_real_run_works_inside_with_processes_that_talk_over_the_loopback(host):
+    found = host.run("from course import schedules\nfrom course.pipeline import run\n"
+                     "x = run(schedules.gpipe(2, 2), clock='virtual').max_gradient_difference", seconds=60, computing=60)
+    assert found.ran == [None] and found.x == 0.0
+
+
+FIGURE = """
+import subprocess, sys, os
+import matplotlib.pyplot as plt
+plt.plot([1, 2])
+plt.savefig("figure.png")
+program = subprocess.run([sys.executable, "-c", "import course; print(7)"], capture_output=True)
+x = [os.path.getsize("figure.png") > 0, program.stdout.decode()]
+"""
+
+
+def test_programs_and_figures_work_inside(host):
+    found = host.run(FIGURE, seconds=60, computing=60)
+    assert found.ran == [None] and found.x == [True, "7\n"]
+
+
+def test_memory_is_held_by_groups_as_root_and_by_a_watchdog_without_any(hosts):
+    assert all("watched every" in hosts[way].describe for way, normal in WAYS.items() if normal)

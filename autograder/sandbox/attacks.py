@@ -95,7 +95,7 @@ HARMLESS = {
     "make a namespace": "x = '' if libc.unshare(0x10000000) else 'a user namespace'",
     "hold memory in no file system": "x = all_that(lambda name: os.memfd_create(name), ['memory'])",
     "keep memory in segments": "x = '' if libc.shmget(0, 1 << 20, 0o600) == -1 else 'a segment'",
-    "talk to the kernel by rare sockets": "x = all_that(lambda family: socket.socket(family, socket.SOCK_RAW, 3), [16])",
+    "talk to the kernel by rare sockets": "x = all_that(lambda family: socket.socket(family, socket.SOCK_RAW, 15), [16])",
 }
 HARMFUL = {
     "end every process": "os.kill(-1, signal.SIGKILL)",
@@ -109,7 +109,6 @@ x = all_that(lambda path: os.open(path, os.O_WRONLY), ["/proc/sys/kernel/core_pa
 tried(os.mknod, "/tmp/disk", 0o60666, os.makedev(8, 0))
 x = all_that(lambda path: os.open(path, os.O_RDONLY), ["/tmp/disk", "/dev/mem", "/dev/kmsg", "/dev/sda", "/dev/vda", "/dev/fuse",
              "/dev/kvm", "/dev/tty", "/dev/console"])""",
-    "change the first process inside": "x = all_that(lambda path: os.open(path, os.O_RDWR), ['/proc/1/mem'])",
     "hold descriptors of the grader's": """
 links = [os.readlink(path) for path in glob.glob("/proc/self/fd/*") if os.path.lexists(path)]
 x = " ".join(link for link in links if not link.startswith(("pipe:", "/dev/null", "/proc/")))""",

@@ -5,6 +5,7 @@ import dataclasses
 import json
 import os
 import queue
+import select
 import signal
 import socket
 import subprocess
@@ -20,6 +21,9 @@ from autograder.sandbox.limits import MESSAGE, Limits
 from autograder.sandbox.watchdog import PERIOD, Watchdog
 from autograder.session import Session, cause
 
+PRELOADED = ("torch", "torch._dynamo", "torch.distributed", "torch.optim", "numpy", "pandas", "matplotlib.pyplot", "cloudpickle",
+             "course.notebook", "course.experiments", "course.hand_in", "course.pipeline", "course.lessons.experiment_table",
+             "course.lessons.layouts", "course.lessons.cards", "course.lessons.chunk_runs", "course.lessons.bubble")
 FIRST_UID = 59_000  # that of the first slot, where root grades: a range that distributions leave free
 START_SECONDS, SETUP_SECONDS, END_SECONDS = 180, 60, 60  # guards against hangs, no measurements
 
@@ -54,6 +58,9 @@ class Boxed:
             if self._handle is None:
                 return
             try:
+                end = select.poll()
+                end.register(self._handle, select.POLLIN)
+                end.poll(END_SECONDS * 1000)
                 while self._status.recv(MESSAGE):
                     pass
             finally:
@@ -75,18 +82,20 @@ class Boxed:
 class Sandbox:
     """A fork server and its slots; thread-safe. Use it in a `with`."""
 
-    def __init__(self, slots: int, hidden: tuple, limits: Limits):
+    def __init__(self, slots: int, hidden: tuple, limits: Limits, preload: tuple):
         self._limits, self._free, self._watchdog = limits, queue.SimpleQueue(), None
-        self._show, self._hide = filesystem.shown(), filesystem.hidden(hidden)
+        show, hide = filesystem.shown(), filesystem.hidden(hidden)
         with contextlib.ExitStack() as begun:
-            self._bait = begun.enter_context(_bait(filesystem.out_of_sight(self._show, self._hide)))
+            bait = begun.enter_context(_bait(filesystem.out_of_sight(show, hide)))
             groups = [make(limits) for _ in range(slots)]
             begun.callback(remove, [folder for folders in groups for folder in folders])
             self._slots = [Slot(uid, tuple(folders)) for uid, folders in zip(uids(slots), groups, strict=True)]
             require_more_than_a_bare_root(all(slot.uid is not None for slot in self._slots))
             if not all(groups):
                 self._watchdog = begun.enter_context(contextlib.closing(Watchdog(limits.memory)))
-            self._control = begun.enter_context(_server([folder for slot in self._slots for folder in slot.groups]))
+            self._control = begun.enter_context(_server(
+                preload=preload, slots=[dataclasses.asdict(slot) for slot in self._slots], show=show, hide=hide,
+                limits=dataclasses.asdict(limits), bait=dataclasses.asdict(bait)))
             self._stack = begun.pop_all()
         for slot in self._slots:
             self._free.put(slot)
@@ -123,14 +132,13 @@ class Sandbox:
         pipes = [os.pipe() for _ in range(3)]
         (given, requests), (replies, taken), (output, printed) = pipes
         mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        job = {"uid": slot.uid, "groups": slot.groups, "show": self._show, "hide": self._hide,
-               "limits": dataclasses.asdict(self._limits), "bait": dataclasses.asdict(self._bait)}
         with contextlib.ExitStack() as unused:
             unused.enter_context(mine)
             for descriptor in (requests, replies, output):
                 unused.callback(os.close, descriptor)
+            number = json.dumps({"slot": self._slots.index(slot)}).encode()
             try:
-                socket.send_fds(self._control, [json.dumps(job).encode()], [given, taken, printed, theirs.fileno()])
+                socket.send_fds(self._control, [number], [given, taken, printed, theirs.fileno()])
             except OSError:
                 raise SandboxFailed("the fork server has ended", "start again; was there too little memory?") from None
             finally:
@@ -138,19 +146,29 @@ class Sandbox:
                 for descriptor in (given, taken, printed):
                     os.close(descriptor)
             mine.settimeout(SETUP_SECONDS)
-            message, handles, _, _ = socket.recv_fds(mine, MESSAGE, 1)
-            said = json.loads(message or b'{"error": "its launcher ended while it was set up"}')
-            if "error" in said:
-                raise explained(said["error"])
+            handle = self._told(mine, unused)
             unused.pop_all()
-        boxed = Boxed((requests, replies, output), mine, handles[0], slot.groups, lambda: self._release(slot, said["pid"]))
+        boxed = Boxed((requests, replies, output), mine, handle, slot.groups, lambda: self._release(slot))
         if not slot.groups:
-            self._watchdog.watch(said["pid"], boxed.kill)
+            self._watchdog.watch(slot, linux.pid_of(handle), boxed.kill)
         return boxed
 
-    def _release(self, slot, pid):
+    @staticmethod
+    def _told(status, unused):
+        """What server and worker say until the worker has proved itself; the pidfd of it."""
+        said, handle = {}, None
+        while not {"forked", "ok"} <= set(said):
+            message, handles, _, _ = socket.recv_fds(status, MESSAGE, 1)
+            for handle in handles:
+                unused.callback(os.close, handle)
+            said |= json.loads(message or b'{"error": "the fork server ended"}')
+            if "error" in said or "code" in said:
+                raise explained(said.get("error", f"the worker ended while it was set up{cause(said.get('code'))}"))
+        return handle
+
+    def _release(self, slot):
         if not slot.groups:
-            self._watchdog.forget(pid)
+            self._watchdog.forget(slot)
         self._free.put(slot)
 
 
@@ -196,22 +214,25 @@ def _bait(hidden):
 
 
 @contextlib.contextmanager
-def _server(groups):
-    """The socket to a new fork server that has imported all it will; it ends with this socket, and removes `groups`."""
+def _server(**settings):
+    """The socket to a new fork server that has imported all it will and ends with this socket."""
     mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with mine, theirs, tempfile.TemporaryFile("w+") as said:
         environment = {"PATH": os.defpath, "HOME": os.path.expanduser("~"), "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1",
                        "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "agg",
                        "PYTHONPATH": os.pathsep.join(map(os.path.abspath, filter(None, sys.path)))}
-        process = subprocess.Popen([sys.executable, "-m", "autograder.sandbox.server", str(theirs.fileno()), *groups],
-                                   pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL, stdout=said,
-                                   stderr=said, cwd="/", start_new_session=True)
+        process = subprocess.Popen([sys.executable, "-m", "autograder.sandbox.server", str(theirs.fileno())],
+                                   pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.PIPE, stdout=said,
+                                   stderr=said, cwd="/", start_new_session=True, text=True)
         theirs.close()
         try:
+            with contextlib.suppress(BrokenPipeError), process.stdin:
+                json.dump(settings, process.stdin)
             mine.settimeout(START_SECONDS)
-            if mine.recv(MESSAGE) != b"ready":
+            reply = json.loads(mine.recv(MESSAGE) or "{}")
+            if "ready" not in reply:
                 said.seek(0)
-                raise SandboxFailed(f"the fork server did not start: {said.read()[-500:].strip()}", "mend that")
+                raise explained(reply.get("error", f"the fork server did not start: {said.read()[-500:].strip()}"))
             mine.settimeout(None)
             yield mine
         finally:
@@ -219,13 +240,12 @@ def _server(groups):
             process.wait(END_SECONDS)
 
 
-def open_sandbox(slots: int = 1, hidden=(), limits: Limits = Limits()) -> Sandbox:  # noqa: B008
-    """A sandbox that has proved itself in each slot. `hidden` are files and folders that no submission may see.
-
-    SandboxFailed where it does not hold.
+def open_sandbox(slots: int = 1, hidden=(), limits: Limits | None = None, preload=PRELOADED) -> Sandbox:
+    """A sandbox that has proved itself in each slot. `hidden` are files and folders that no submission may see, `preload`
+    modules that a submission then finds imported. SandboxFailed where it does not hold.
     """
     require_linux()
-    box = Sandbox(slots, tuple(hidden), limits)
+    box = Sandbox(slots, tuple(hidden), limits or Limits(), tuple(preload))
     try:
         for _ in range(slots):
             box.session().close()

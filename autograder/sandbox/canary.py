@@ -31,7 +31,7 @@ def breaches(bait: Bait) -> list[str]:
     status = linux.own_status()
     mine = namespaces()
     found = {
-        "it can read a file of the grader's": _works(open, bait.secret),
+        "it can read a file of the grader's": _readable(bait.secret),
         "it reaches a listener of the grader's": _works(_connect, bait.address),
         "it can signal the grader": _works(os.kill, bait.process, 0) and mine["pid"] == bait.namespaces["pid"],
         "it is root": os.getuid() == 0 or os.geteuid() == 0,
@@ -65,8 +65,8 @@ def _connect(address):
 
 def _write(folder):
     path = os.path.join(folder, f"canary-{os.getpid()}")
-    open(path, "x").close()
-    os.remove(path)
+    with open(path, "x"):
+        os.remove(path)
 
 
 def _readable(path):

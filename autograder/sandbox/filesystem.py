@@ -47,8 +47,8 @@ def out_of_sight(show, hide, most: int = 100) -> list[str]:
             if not any((place + "/").startswith(path + "/") for place in show)]
 
 
-def enter(show: dict[str, str], hide: list[str], limits: Limits):
-    """Build the new root in this mount namespace, with a /proc of this process's pid namespace, and move into it for good."""
+def enter(show: dict[str, str], hide: list[str]):
+    """Build the root of all sessions in this mount namespace, /proc for this pid namespace, and move into it for good."""
     linux.mount(None, "/", None, linux.RECURSIVE | linux.PRIVATE)
     _temporary(_STAGE, "1m", "755")
     for folder in (_NEW, _OLD):
@@ -56,9 +56,6 @@ def enter(show: dict[str, str], hide: list[str], limits: Limits):
     linux.pivot_root(_STAGE, _STAGE + _OLD)
     os.chdir("/")
     _temporary(_NEW, "4m", "755")
-    for folder, field in WRITABLE.items():  # first: the checkout may lie below one of them
-        os.makedirs(_NEW + folder)
-        _temporary(_NEW + folder, getattr(limits, field), "1777")
     for path in sorted([*show, *hide], key=lambda path: (path.count("/"), path)):  # what contains comes before what it contains
         if path in show:
             _show(_OLD + show[path], _NEW + path)
@@ -69,6 +66,20 @@ def enter(show: dict[str, str], hide: list[str], limits: Limits):
     os.chdir(_NEW)
     linux.pivot_root(".", ".")  # the old root now lies on top of the new one
     linux.detach(".")
+
+
+def renew(show: dict[str, str], limits: Limits):
+    """In a session's own mount namespace: fresh writable folders, and /proc for its pid namespace; go to the home folder."""
+    below = {path: os.open(path, os.O_PATH) for path in show if any((path + "/").startswith(top + "/") for top in WRITABLE)}
+    for folder, field in WRITABLE.items():
+        _temporary(folder, getattr(limits, field), "1777")
+    for path in sorted(below, key=len):
+        _show(f"/proc/self/fd/{below[path]}", path)
+    linux.mount("proc", "/proc", "proc", linux.NO_SUID | linux.NO_DEVICES | linux.NO_PROGRAMS)
+    for place in filter(os.path.exists, ("/proc/sys", "/proc/sysrq-trigger")):
+        linux.mount(place, place, None, linux.BIND)
+        linux.mount(None, place, None, linux.BIND | linux.REMOUNT | linux.READ_ONLY | linux.NO_SUID | linux.NO_DEVICES
+                    | linux.NO_PROGRAMS)
     os.chdir(WORK)
 
 
@@ -95,7 +106,7 @@ def _cover(target):
 
 
 def _furnish():
-    for folder in ("/proc", "/etc"):
+    for folder in ("/proc", "/etc", *WRITABLE):
         os.makedirs(_NEW + folder, exist_ok=True)
     for name, text in FILES.items():
         Path(_NEW, "etc", name).write_text(text)
@@ -105,18 +116,15 @@ def _furnish():
     for name, target in LINKS.items():
         os.symlink(target, f"{_NEW}/dev/{name}")
     linux.mount("proc", f"{_NEW}/proc", "proc", linux.NO_SUID | linux.NO_DEVICES | linux.NO_PROGRAMS)
-    for place in filter(os.path.exists, (f"{_NEW}/proc/sys", f"{_NEW}/proc/sysrq-trigger")):
-        linux.mount(place, place, None, linux.BIND)
 
 
 def _make_read_only():
-    """Every mount of the new root but its own writable folders; flags of the original that are locked must be kept."""
-    left = {_NEW + path for path in ("/proc", *WRITABLE)}
+    """Every mount of the new root but /proc; flags of the original that are locked must be kept."""
     with open(f"{_NEW}/proc/self/mountinfo", "rb") as lines:
         for line in lines:
             fields = line.split()
             place = os.fsdecode(re.sub(rb"\\(\d{3})", lambda octal: bytes([int(octal[1], 8)]), fields[4]))
-            if (place + "/").startswith(_NEW + "/") and place not in left:
+            if (place + "/").startswith(f"{_NEW}/") and not (place + "/").startswith(f"{_NEW}/proc/"):
                 flags = sum(_FLAGS.get(option, 0) for option in {*fields[5].decode().split(","), "ro", "nosuid"})
-                no_devices = 0 if place.startswith(_NEW + "/dev/") else linux.NO_DEVICES
+                no_devices = 0 if place.startswith(f"{_NEW}/dev/") else linux.NO_DEVICES
                 linux.mount(None, place, None, linux.BIND | linux.REMOUNT | flags | no_devices)

@@ -34,17 +34,21 @@ def make(limits: Limits, top: Path = TOP) -> list[str]:
     return made
 
 
-def remove(folders: list[str]):
-    """Kill what is left in these groups and delete them."""
-    for folder in map(Path, folders):
-        until = time.monotonic() + _END_SECONDS
-        while folder.exists() and time.monotonic() < until:
-            with contextlib.suppress(OSError):
-                for pid in (folder / "cgroup.procs").read_text().split():
-                    os.kill(int(pid), signal.SIGKILL)
-                folder.rmdir()
+def remove(folders: list[str], inside: int | None = None):
+    """Kill what is left in these groups and delete them; relative ones lie inside the open folder `inside`."""
+    until = time.monotonic() + _END_SECONDS
+    for folder in folders:
+        while time.monotonic() < until:
+            try:
+                os.rmdir(folder, dir_fd=inside)
                 break
-            time.sleep(0.002)
+            except FileNotFoundError:
+                break
+            except OSError:  # somebody is in it
+                for pid in _members(folder, inside):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+                time.sleep(0.002)
 
 
 def out_of_memory(folders: list[str]) -> int:
@@ -54,6 +58,12 @@ def out_of_memory(folders: list[str]) -> int:
             counts = dict(line.split() for line in path.read_text().splitlines())
             return int(counts.get("oom_kill", 0))
     return 0
+
+
+def _members(folder, inside):
+    with contextlib.suppress(OSError), open(os.open(f"{folder}/cgroup.procs", os.O_RDONLY, dir_fd=inside)) as pids:
+        return [int(pid) for pid in pids.read().split()]
+    return []
 
 
 def _one(mounted, controller, settings):
@@ -80,13 +90,19 @@ def _set(file, value):
     return False
 
 
-def _own_and_above(mounted, controller):
+def own_paths() -> list[tuple[str, str]]:
+    """The controllers ("" for version 2) and the path of each group that this process is in."""
     with contextlib.suppress(OSError):
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
-            _, controllers, path = line.split(":", 2)
-            if controller in controllers.split(","):
-                own = mounted / path.strip("/")
-                return [own, *(above for above in own.parents if above == mounted or mounted in above.parents)]
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+        return [(controllers, path.strip("/")) for _, controllers, path in (line.split(":", 2) for line in lines)]
+    return []
+
+
+def _own_and_above(mounted, controller):
+    for controllers, path in own_paths():
+        if controller in controllers.split(","):
+            own = mounted / path
+            return [own, *(above for above in own.parents if above == mounted or mounted in above.parents)]
     return []
 
 

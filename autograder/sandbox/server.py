@@ -1,19 +1,21 @@
-"""The fork server: imports once what submissions import, then forks one locked-in worker for each request.
+"""The fork server: imports once what submissions import, then forks one locked-in worker for each session.
 
-It is started by the grader with a clean environment, holds no test, no solution and no submission, and ends with the grader.
-A request is a JSON text with four descriptors (questions in, answers out, printed text out, a socket for the status), on a
-socket of packets. On the status socket the launcher says {"ok": true} and hands over a pidfd, or says {"error": text}; its end
-of file means that no process of the worker's is left.
+It is started by the grader with a clean environment, holds no test, no solution and no submission, sees no more of the machine
+than a session does, and ends with the grader. A request is JSON {"slot": its number} with four descriptors: questions in, answers
+out, printed text out, and a socket for the status. There the server says {"forked"} with a pidfd, the worker {"ok"} or {"error"},
+and in the end the server {"code"}: no process of the session is left then.
 """
 
 import contextlib
 import fcntl
 import gc
 import importlib
+import itertools
 import json
 import os
 import platform
 import resource
+import selectors
 import signal
 import socket
 import struct
@@ -26,126 +28,168 @@ from autograder.sandbox.groups import remove
 from autograder.sandbox.limits import MESSAGE, Limits
 from autograder.sandbox.seccomp import filter_program
 
-PRELOADED = ("torch", "torch._dynamo", "torch.distributed", "torch.optim", "numpy", "pandas", "matplotlib.pyplot", "cloudpickle",
-             "course.notebook", "course.experiments", "course.hand_in", "course.pipeline", "course.lessons.experiment_table",
-             "course.lessons.layouts", "course.lessons.cards", "course.lessons.chunk_runs", "course.lessons.bubble")
 ENVIRONMENT = {
     "HOME": filesystem.WORK, "PATH": f"{os.path.dirname(sys.executable)}:/usr/bin:/bin", "LANG": "C.UTF-8", "TMPDIR": "/tmp",
     "PYTHONPATH": str(filesystem.COURSE.parent), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1",
     "GLOO_SOCKET_IFNAME": "lo", "MPLBACKEND": "agg", "MPLCONFIGDIR": "/tmp/matplotlib"}
-READY = 3  # the descriptor on which the first process and the worker say how their setting-up went
-BY_SIGNAL = 128  # and the signal: the exit code, as in a shell, for the worker's end by it
 _SET_FLAGS, _UP_AND_RUNNING = 0x8914, 0x41
 
 
-def main(control: int, groups: list[str]):
-    """Serve until the grader's end of this socket is closed, then remove these control groups."""
-    for name in PRELOADED:
-        with contextlib.suppress(ImportError):  # a submission that imports it learns so itself
-            importlib.import_module(name)
-    sys.path[:] = ["", *filter(None, sys.path)]
-    gc.collect()
-    gc.freeze()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    with socket.socket(fileno=control) as server:
-        server.send(b"ready")
-        while (packet := socket.recv_fds(server, MESSAGE, 4))[0]:
-            message, descriptors, _, _ = packet
-            if os.fork() == 0:
-                try:
-                    server.close()
-                    _launch(json.loads(message), *descriptors)
-                finally:
-                    os._exit(1)
-            for descriptor in descriptors:
-                os.close(descriptor)
-    remove(groups)
+def main(control: int):
+    """Serve until the grader's end of this socket is closed; what to serve comes as JSON on stdin.
+
+    The server is the first process of a pid namespace: with it all sessions end. A normal user gets the rights that it takes
+    in a user namespace.
+    """
+    settings = json.load(sys.stdin)
+    with socket.socket(fileno=control) as grader:
+        try:
+            if any(slot["uid"] is None for slot in settings["slots"]):
+                uid, gid = os.getuid(), os.getgid()
+                linux.unshare("user", "pid")
+                _map_user(uid, uid, gid, gid)
+            else:
+                linux.unshare("pid")
+            if first := os.fork():
+                grader.close()
+                os._exit(os.waitpid(first, 0)[1] != 0)
+            linux.die_with_parent(signal.SIGKILL)
+            server = Server(grader, **settings)
+        except OSError as error:
+            grader.send(json.dumps({"error": str(error)}).encode())
+            return
+        server.serve()
 
 
-def _launch(job, requests, replies, output, status):
-    """In a child of the server, still outside: make the namespaces, start the first process in them, wait for its end."""
-    with socket.socket(fileno=status) as told:
+class Server:
+    """`preload` are modules, `slots` {"uid": number or None, "groups": folders}; `show` and `hide` are filesystem's.
+
+    `limits` and `bait` are those of every session.
+    """
+
+    def __init__(self, control, preload, slots, show, hide, limits, bait):
+        for name in preload:
+            with contextlib.suppress(ImportError):  # a submission that imports it learns so itself
+                importlib.import_module(name)
+        sys.path[:] = ["", *filter(None, sys.path)]
+        self._control, self._show, self._limits, self._bait = control, show, Limits(**limits), canary.Bait(**bait)
+        self._uids = [slot["uid"] for slot in slots]
+        self._groups = [[_Group(folder) for folder in slot["groups"]] for slot in slots]
+        self._filter, self._sessions = filter_program(platform.machine()), {}
+        self._own = os.open("/proc/self/ns/pid", os.O_RDONLY)
+        linux.unshare("mnt")
+        filesystem.enter(show, hide)  # the server, too, sees no more of the machine than a session does
+        gc.collect()
+        gc.freeze()
+        linux.collapse_memory()
+
+    def serve(self):
+        """Answer requests and report the ends of sessions; at last end all of them."""
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(self._control, selectors.EVENT_READ)
+            self._control.send(b'{"ready": true}')
+            while True:
+                for key, _ in waiting.select():
+                    if key.fileobj is not self._control:
+                        waiting.unregister(key.fileobj)
+                        self._report(key.fileobj)
+                        continue
+                    message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE, 4)
+                    if not message:
+                        return self._end()
+                    waiting.register(self._start(json.loads(message)["slot"], descriptors), selectors.EVENT_READ)
+
+    def _start(self, slot, descriptors):
+        """Fork a session; the pidfd of its worker."""
+        linux.unshare("pid")
+        pid = os.fork()
+        if pid == 0:
+            try:
+                self._work_inside(slot, descriptors)
+            finally:
+                os._exit(0)
+        linux.enter_namespace(self._own, "pid")  # a new one can be made only from the own one
+        handle = os.pidfd_open(pid)
+        *pipes, status = descriptors
+        for pipe in pipes:
+            os.close(pipe)
+        self._sessions[handle] = pid, socket.socket(fileno=status)
+        with contextlib.suppress(OSError):
+            socket.send_fds(self._sessions[handle][1], [b'{"forked": true}'], [handle])
+        return handle
+
+    def _work_inside(self, slot, descriptors):
+        """The first process of a session's pid namespace locks itself in and becomes the worker; all others end with it."""
+        status = descriptors[-1]
         try:
             linux.die_with_parent(signal.SIGKILL)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             os.setsid()
-            for group in job["groups"]:
-                Path(group, "cgroup.procs").write_text(str(os.getpid()))
-            _new_namespaces(job["uid"])
-            heard, ready = os.pipe()
-            first = os.fork()
-            if first == 0:
-                told.close()
-                os.close(heard)
-                _first(job, requests, replies, output, ready)
-            for descriptor in (ready, requests, replies, output):
-                os.close(descriptor)
-            with open(heard) as pipe:
-                said = pipe.read() or "its first process ended while it was set up"
-            if said == "ok":
-                handle = os.pidfd_open(first)
-                socket.send_fds(told, [json.dumps({"pid": first}).encode()], [handle])
-                os.close(handle)
-                code = os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])
-                told.send(json.dumps({"code": BY_SIGNAL - code if code > BY_SIGNAL else code}).encode())
-                return
-        except OSError as error:
-            said = str(error)
-        told.send(json.dumps({"error": said[:MESSAGE // 2]}).encode())
-
-
-def _new_namespaces(uid):
-    """With a uid to change to, the user namespace comes later, after the mounts that only root can make."""
-    others = [name for name in linux.NAMESPACES if name != "user"]
-    if uid is not None:
-        linux.unshare(*others)
-        return
-    before = os.getuid(), os.getgid()
-    linux.unshare("user", *others)
-    _settle_in_user_namespace(*before)
-
-
-def _settle_in_user_namespace(uid, gid):
-    """One user and one group, with ids of their own; what a change of rights has cleared is set again."""
-    linux.set_dumpable(True)  # or its own /proc/self could not be written
-    linux.die_with_parent(signal.SIGKILL)
-    Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/uid_map").write_text(f"{filesystem.USER} {uid} 1")
-    Path("/proc/self/gid_map").write_text(f"{filesystem.USER} {gid} 1")
-
-
-def _first(job, requests, replies, output, ready):
-    """The first process of the pid namespace: locks itself in, starts the worker, reaps, and ends with it and all others."""
-    try:
-        limits, uid, program = Limits(**job["limits"]), job["uid"], filter_program(platform.machine())
-        linux.die_with_parent(signal.SIGKILL)
-        filesystem.enter(job["show"], job["hide"], limits)
-        _loopback_up()
-        linux.set_host_name("box")
-        ready = _arrange(requests, replies, output, ready)
-        if uid is not None:
-            os.setgroups([])
-            os.setresgid(uid, uid, uid)
-            os.setresuid(uid, uid, uid)
+            for group in self._groups[slot]:
+                os.write(group.members, b"0")
+            linux.unshare("mnt", "uts", "ipc", "net", "cgroup")
+            filesystem.renew(self._show, self._limits)
+            _loopback_up()
+            linux.set_host_name("box")
+            status = _arrange(descriptors)
+            _become_nobody(self._uids[slot])
+            _limit(self._limits)
+            linux.drop_capabilities()
+            linux.set_filter(self._filter)
             linux.set_dumpable(True)
-            linux.unshare("user")
-            _settle_in_user_namespace(uid, uid)
-        _limit(limits)
-        linux.drop_capabilities()
-        linux.set_filter(program)
-        child = os.fork()
-        if child == 0:
-            _work(canary.Bait(**job["bait"]))
-        linux.set_dumpable(False)
-        os.closerange(0, READY + 1)
-        while (ended := os.wait())[0] != child:
-            pass
-        code = os.waitstatus_to_exitcode(ended[1])
-        os._exit(code if code >= 0 else BY_SIGNAL - code)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            os.write(ready, f"{type(error).__name__}: {error}".encode())
-    os._exit(0)
+            linux.die_with_parent(signal.SIGKILL)
+            _look_like_a_fresh_process()
+            if found := canary.breaches(self._bait):
+                raise RuntimeError(f"it does not hold: {'; '.join(found)}")
+            os.write(status, b'{"ok": true}')
+            os.close(status)
+        except BaseException as error:
+            os.write(status, json.dumps({"error": f"{type(error).__name__}: {error}"[:MESSAGE // 4]}).encode())
+            return
+        worker.main()
+
+    def _report(self, handle):
+        pid, status = self._sessions.pop(handle)
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        with contextlib.suppress(OSError), status:
+            status.send(json.dumps({"code": code}).encode())
+        os.close(handle)
+
+    def _end(self):
+        for handle, (pid, _) in self._sessions.items():
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        for group in itertools.chain(*self._groups):
+            remove([group.name], group.parent)
+
+
+class _Group:
+    """A control group that is reached by descriptors, from where its folder is no longer seen."""
+
+    def __init__(self, folder):
+        self.name = os.path.basename(folder)
+        self.parent = os.open(os.path.dirname(folder), os.O_RDONLY | os.O_DIRECTORY)
+        self.members = os.open(f"{folder}/cgroup.procs", os.O_WRONLY)
+
+
+def _map_user(uid_inside, uid, gid_inside, gid):
+    """One user and one group of this user namespace; what a change of rights has cleared is set again."""
+    linux.set_dumpable(True)  # or its own /proc/self could not be written
+    for name, text in {"setgroups": "deny", "uid_map": f"{uid_inside} {uid} 1", "gid_map": f"{gid_inside} {gid} 1"}.items():
+        Path("/proc/self", name).write_text(text)
+
+
+def _become_nobody(uid):
+    """A user with no rights, in a user namespace that owns none of the others; without a uid to change to, the same user."""
+    if uid is None:
+        uid, gid = os.getuid(), os.getgid()
+    else:
+        gid = uid
+        os.setgroups([])
+        os.setresgid(gid, gid, gid)
+        os.setresuid(uid, uid, uid)
+    linux.set_dumpable(True)
+    linux.unshare("user")
+    _map_user(filesystem.USER, uid, filesystem.USER, gid)
 
 
 def _loopback_up():
@@ -153,13 +197,13 @@ def _loopback_up():
         fcntl.ioctl(any_socket, _SET_FLAGS, struct.pack("16sh22x", b"lo", _UP_AND_RUNNING))
 
 
-def _arrange(*descriptors):
-    """Make these the descriptors 0 to READY, and close all others; the last one's new number."""
+def _arrange(descriptors):
+    """Make these the first descriptors, and close all others; the last one's new number."""
     high = [fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 10) for number in descriptors]
     for place, number in enumerate(high):
-        os.dup2(number, place, inheritable=place < READY)
-    os.closerange(READY + 1, 1 << 16)
-    return READY
+        os.dup2(number, place, inheritable=place < 3)
+    os.closerange(len(high), 1 << 16)
+    return len(high) - 1
 
 
 def _limit(limits):
@@ -170,24 +214,14 @@ def _limit(limits):
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (size, size))
 
 
-def _work(bait):
-    """The worker of a session, once nothing of what must not be possible is."""
-    linux.set_dumpable(True)
+def _look_like_a_fresh_process():
     os.environ.clear()
     os.environ.update(ENVIRONMENT)
     for name, number, mode in (("stdin", 0, "r"), ("stdout", 2, "w"), ("stderr", 2, "w")):
         stream = open(number, mode, 1, "utf-8", "replace", closefd=False)  # noqa: SIM115
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
-    if found := canary.breaches(bait):
-        raise RuntimeError(f"the sandbox does not hold: {'; '.join(found)}")
-    os.write(READY, b"ok")
-    os.close(READY)
-    try:
-        worker.main()
-    finally:
-        os._exit(0)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2:])
+    main(int(sys.argv[1]))

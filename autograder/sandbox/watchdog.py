@@ -16,13 +16,13 @@ class Watchdog:
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
 
-    def watch(self, pid: int, end):
+    def watch(self, key, pid: int, end):
         """From now on, the tree below this process."""
-        self._watched[pid] = end
+        self._watched[key] = pid, end
 
-    def forget(self, pid: int):
+    def forget(self, key):
         """It has ended."""
-        self._watched.pop(pid, None)
+        self._watched.pop(key, None)
 
     def close(self):
         """Watch no more."""
@@ -31,11 +31,11 @@ class Watchdog:
 
     def _look(self):
         while not self._stop.wait(PERIOD):
-            for pid, end in list(self._watched.items()):
+            for key, (pid, end) in list(self._watched.items()):
                 members = tree(pid)
                 # a page that several processes share counts once, which costs more to find out
                 if sum(map(_resident, members)) > self._memory and sum(map(_proportional, members)) > self._memory:
-                    self.forget(pid)
+                    self.forget(key)
                     end(f"it used more than {self._memory >> 20} MiB of memory")
 
 
