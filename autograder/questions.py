@@ -1,13 +1,16 @@
 """The trusted side: a submission's cells run in a session, and each exercise's check asks it right after its answer's cell."""
 
+import re
+import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import signature
 
 from autograder.cells import ASKED, GIVEN, ROWS, cells_to_run, is_check, prepared, without_magics
 from autograder.intake import Cell, Submission
-from autograder.trusted_runs import MOST, SECONDS, NotRun, TrustedRuns
+from autograder.measured import Allowance, Measured
+from autograder.trusted_runs import MOST, NotRun, TrustedRuns
 from course.checks.outcome import Message
 from course.exercises import EXERCISES, judge
 from course.plan import Row
@@ -38,23 +41,30 @@ class _Grading:
     trusted: TrustedRuns
     end: float
     rows: set[Row] = field(default_factory=set)
-    elsewhere: float = SECONDS
+    failed: str = ""
 
     @property
     def left(self) -> float:
+        """Seconds of the learner's that are not used up."""
         return self.end - time.monotonic()
 
-    def run(self, rows: Sequence[Row]) -> list[dict]:
+    def run(self, rows: Sequence[Row], session) -> list[dict]:
         """The lines of these rows. NotRun when they cannot be run, or when a submission asks for too much."""
         self.rows.update(rows)
         if len(self.rows) > MOST:
             raise NotRun(f"{len(self.rows)} different rows, and {MOST} are run for a submission")
+        if self.failed:
+            raise NotRun(self.failed)
         begin = time.monotonic()
         try:
-            return self.trusted.lines(rows, self.elsewhere)
+            return self.trusted.lines(rows)
+        except NotRun as error:
+            self.failed = str(error)
+            raise
         finally:
             took = time.monotonic() - begin
-            self.end, self.elsewhere = self.end + took, self.elsewhere - took
+            self.end += took
+            session.extend(took)
 
 
 @dataclass
@@ -64,6 +74,18 @@ class _Notebook:
     cells: Sequence[Cell]
     marks: dict[str, Mark] = field(default_factory=dict)
     deadly: dict[int, str] = field(default_factory=dict)
+    word: str = field(default_factory=lambda: secrets.token_hex(16))  # is printed behind each check, and no cell knows it
+
+    def divide(self, grade_id: str) -> str:
+        """The code that prints where the output of the cells before this check ends."""
+        return f"__import__('sys').__stdout__.write('{self.word} {grade_id}\\n') and None"
+
+    def share_out(self, output: str):
+        """Give each mark what was printed before its check, since the one before it."""
+        parts = re.split(rf"{self.word} (.*)\n", output)
+        for text, grade_id in zip(parts[:-1:2], parts[1::2], strict=True):
+            if (mark := self.marks.get(grade_id)) and not mark.printed:
+                self.marks[grade_id] = replace(mark, printed=text[:PRINTED])
 
 
 class NotStarted(Exception):
@@ -92,17 +114,19 @@ def _grade_notebook(state, grading, seed):
         if grading.left <= 0:
             return
         before = prepared(state.cells, seed)
-        with grading.sandbox.session(budget=grading.left + grading.elsewhere * (ASKED in before)) as session:
+        with grading.sandbox.session(budget=grading.left) as session:
             session.run(before)
             if session.ended:
                 raise NotStarted(session.ended)
-            if _run_through(state, session, grading, last=start == STARTS - 1):
-                return
+            done = _run_through(state, session, grading, last=start == STARTS - 1)
+        state.share_out(session.output)
+        if done:
+            return
 
 
 def _run_through(state, session, grading, last):
     """Run and ask from the first cell to the last check; False where the process ended and there is more to be asked."""
-    run, notes, printed = set(cells_to_run(state.cells)), [], ""
+    run, notes = set(cells_to_run(state.cells)), []
     waiting = [cell.grade_id for cell in state.cells if is_check(cell) and cell.grade_id not in state.marks]
     for place, cell in enumerate(state.cells):
         if not waiting:
@@ -110,17 +134,16 @@ def _run_through(state, session, grading, last):
         if is_check(cell):
             if cell.grade_id in waiting:
                 alive = not session.ended
-                state.marks[cell.grade_id] = _asked(cell.grade_id, session, grading, notes, printed)
+                state.marks[cell.grade_id] = _asked(cell.grade_id, session, grading, notes)
                 waiting.remove(cell.grade_id)
                 if alive and session.ended and waiting and not last:
                     return False
-            notes, printed = [], ""
+            session.run(state.divide(cell.grade_id))
+            notes = []
         elif place in state.deadly:
             notes.append(f"{_named(cell)} was left out: {state.deadly[place]}")
         elif place in run and not session.ended:
-            before = len(session.output)
             failed = _run_cell(cell, session, grading, notes)
-            printed = (printed + session.output[before:])[:PRINTED]
             if session.ended and not last:
                 state.deadly[place] = session.ended
                 return False
@@ -150,7 +173,7 @@ def _run_cell(cell, session, grading, notes):
         rows = _rows(session.answer(ASKED).call())
         if rows:
             try:
-                session.answer(GIVEN).call(grading.run(rows))
+                session.answer(GIVEN).call(grading.run(rows, session))
                 found = session.run(source)
             except NotRun as error:
                 notes.append(_short(f"rows of the experiment table were not run: {error}"))
@@ -164,18 +187,18 @@ def _rows(value):
     return list(dict.fromkeys(found))
 
 
-def _asked(grade_id, session, grading, notes, printed):
+def _asked(grade_id, session, grading, notes):
     """Ask the exercise's check; what goes wrong on our side is no mark."""
     entry = EXERCISES[grade_id]
-    answers = [session.answer(name) for name in entry.answers]
+    allowance = Allowance()
+    answers = [Measured(session.answer(name), allowance) for name in entry.answers]
     try:
         against = {}
         if "trusted" in signature(entry.check).parameters and isinstance(answers[0].value(), list):
-            against = {"trusted": grading.run(_rows(answers[1].value()))}
+            against = {"trusted": grading.run(_rows(answers[1].value()), session)}
         verdict = judge(grade_id, *answers, **against)
     except NotRun as error:
-        return Mark(None, notes=(*notes, f"not graded: its rows could not be run ({error})"), printed=printed)
+        return Mark(None, notes=(*notes, _short(f"not graded: its rows could not be run ({error})")))
     except Exception as error:
-        return Mark(None, notes=(*notes, f"not graded: the check itself failed ({type(error).__name__}: {str(error)[:200]})"),
-                    printed=printed)
-    return Mark(verdict.points, verdict.messages, tuple(notes), printed)
+        return Mark(None, notes=(*notes, _short(f"not graded: the check itself failed ({type(error).__name__}: {error})")))
+    return Mark(verdict.points, verdict.messages, tuple(notes))

@@ -98,6 +98,10 @@ class Session:
         """The answer that this name holds on the learner's side."""
         return RemoteAnswer(self, name)
 
+    def extend(self, seconds: float):
+        """Give back time that the asking side has used for itself."""
+        self._until += seconds
+
     @property
     def output(self) -> str:
         """What the cells have printed, by any process of theirs, cut at MAX_OUTPUT; complete once the session is closed."""

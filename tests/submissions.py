@@ -1,12 +1,11 @@
-"""Submissions as a test hands them in: the course's notebooks, solved or released, with some cells changed."""
+"""Submissions in folders, as a test hands them in: the course's notebooks, solved or released, with some cells changed."""
 
 import json
 import shutil
 from pathlib import Path
 
+from autograder.submissions import ROOT, find, grade_id_of, write_cell
 from course.hand_in import ASSIGNMENT
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def hand_in(submitted: Path, student: str, kind: str = "solutions", only: tuple[str, ...] = ()) -> Path:
@@ -29,14 +28,9 @@ def save(path: Path, content: dict):
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
-def grade_id(cell: dict) -> str | None:
-    """The grade_id of a cell."""
-    return cell["metadata"].get("nbgrader", {}).get("grade_id")
-
-
-def place_of(content: dict, wanted: str) -> int:
+def place_of(content: dict, grade_id: str) -> int:
     """Where the cell with this grade_id stands."""
-    return next(place for place, cell in enumerate(content["cells"]) if grade_id(cell) == wanted)
+    return find({"": content}, grade_id)[1]
 
 
 def code(source: str, **metadata) -> dict:
@@ -44,12 +38,12 @@ def code(source: str, **metadata) -> dict:
     return {"cell_type": "code", "metadata": metadata, "source": source, "outputs": [], "execution_count": None}
 
 
-def answer(folder: Path, wanted: str, source: str):
+def answer(folder: Path, grade_id: str, source: str):
     """Write another answer into the cell with this grade_id."""
     for path in folder.glob("*.ipynb"):
         content = notebook(path)
-        if wanted in map(grade_id, content["cells"]):
-            content["cells"][place_of(content, wanted)]["source"] = source
+        if grade_id in map(grade_id_of, content["cells"]):
+            write_cell({"": content}, grade_id, source)
             save(path, content)
             return
-    raise LookupError(wanted)
+    raise LookupError(grade_id)
