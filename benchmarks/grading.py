@@ -73,18 +73,18 @@ def main():
     options = parser.parse_args()
     flags = ["--no-sandbox"] * options.no_sandbox
     heading(f"grading, {options.repeats} repeats, medians, {len(os.sched_getaffinity(0))} submissions at a time by us")
-    ours, theirs, few, many = [], [], options.submissions, 8 * options.submissions
-    larger = []
+    ours, theirs, larger, few, many = [], [], [], options.submissions, 8 * options.submissions
     for _ in range(options.repeats):
         ours.append(by_us(few, flags))
         theirs.append(by_nbgrader(few))
         larger.append(by_us(many, flags))
     show(["", "submissions", "s in all", "s each", "CPU s each", "an hour"],
          [row_of("nbgrader autograde", theirs, few), row_of("ours", ours, few), row_of("ours", larger, many)])
-    further = (middle(one[0] for one in larger) - middle(one[0] for one in ours)) / (many - few)
-    each = middle(one[0] for one in theirs) / few
-    print(f"throughput, ours over nbgrader's: {each / (middle(one[0] for one in ours) / few):.1f} with {few} submissions, "
-          f"{each / (middle(one[0] for one in larger) / many):.1f} with {many}, {each / further:.1f} for each further one")
+    for place, what in enumerate(("throughput, ours over nbgrader's", "processor time, nbgrader's over ours")):
+        each, small, large = (middle(one[place] for one in measured) for measured in (theirs, ours, larger))
+        each /= few
+        print(f"{what}: {each / (small / few):.1f} with {few} submissions, {each / (large / many):.1f} with {many}, "
+              f"{each * (many - few) / (large - small):.1f} for each further one")
 
 
 if __name__ == "__main__":
