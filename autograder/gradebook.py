@@ -84,7 +84,7 @@ class Book:
                 for left in folder.glob(".*.ipynb.*"):  # of a run that was killed
                     left.unlink()
                 for name, notebook in notebooks.items():
-                    write_atomically(folder / f"{name}.ipynb", nbformat.writes(notebook) + "\n")
+                    write_atomically(folder / f"{name}.ipynb", nbformat.v4.writes(notebook) + "\n")
                 self._write_marks(student, notebooks, before, scores, comments)
 
     def _write_marks(self, student, notebooks, before, scores, comments):
@@ -115,7 +115,7 @@ class Book:
 def _answers(path):
     """grade_id -> source of the cells of an autograded notebook; nothing where there is none."""
     try:
-        return {grade_id_of(cell): cell.source for cell in nbformat.read(path, as_version=4).cells}
+        return {grade_id_of(cell): cell.source for cell in nbformat.v4.reads(path.read_text(encoding="utf-8")).cells}
     except (OSError, ValueError):
         return {}
 
