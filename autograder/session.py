@@ -17,6 +17,7 @@ from course.wire import WireError, from_wire, to_wire
 
 MAX_OUTPUT = 100_000  # bytes of printed text that are kept
 GRACE = 3.0  # seconds beyond a question's own limit before the process is given up
+SOON = 1.0  # seconds for a process to end that sends no more
 CHUNK, PAUSE = 1 << 16, 0.01  # what is printed beyond MAX_OUTPUT is read slowly: a flood must not keep the asking side busy
 
 
@@ -36,7 +37,7 @@ class PlainProcess:
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "autograder.worker"], stdin=given, stdout=taken, stderr=printed, start_new_session=True,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "NBGRADER_EXECUTION": "autograde"})
         except BaseException:
             for descriptor in (self.requests, self.replies, self.output):
                 os.close(descriptor)
@@ -61,7 +62,7 @@ class PlainProcess:
     def why(self) -> str:
         """What is known about its end; it has ended, or is about to."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(GRACE)
+            self._process.wait(SOON)
         return f"its process has ended{cause(self._process.returncode)}"
 
 

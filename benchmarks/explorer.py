@@ -1,22 +1,57 @@
-"""The Explorer in JupyterLab in Chromium: from a key on a slider to the end of the first frame that shows the new picture.
+"""The Explorers in JupyterLab in Chromium: from a key on a slider to the end of the first frame that shows the new picture.
 
-Target: 100 ms at p=4, m=8, 150 ms at p=8, m=64. Peer: the same timeline drawn by matplotlib into ipywidgets' Output, from an
-IntSlider; the same kernel, browser and measurement. "drag" moves the slider on every frame for half a second: how many pictures
-were shown, and how long after the last move the last one was.
+Target: 100 ms at p=4, m=8, 150 ms at p=8, m=64, 150 ms for a layout. Peer: the same timeline, or the same cluster and bars,
+drawn by matplotlib into ipywidgets' Output, from an IntSlider; the same kernel, browser and measurement. "drag" moves the
+slider on every frame for half a second: how many pictures were shown, and how long after the last move the last one was.
 """
 
 import argparse
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from benchmarks.table import best, heading, middle, show
 from tests.browser import Notebook, chromium, jupyter, write_notebook
 
-SIZES, WARM_UP = {(4, 8): 100, (8, 64): 150}, 3
+WARM_UP = 3
 SETTLE = 8000  # milliseconds: importing course.notebook begins to load torch, in a process beside the kernel
+SLIDERS = "input[type=range] >> nth={}"
 OURS = "from course.notebook import explore\nexplore('1f1b', {p}, {m})"
+LAYOUTS = "from course.notebook import explore_layouts\nexplore_layouts('c', 4, 2, 1, 2)"
+LAYOUTS_PEER = """
+import ipywidgets, matplotlib.pyplot as plt
+from IPython.display import clear_output, display
+from course.layout import Layout, evaluate, search
+from course.layout.cards import CARDS
+card = CARDS["c"]
+best = search(card.model, card.cluster)
+slider, output = ipywidgets.IntSlider(2, 1, 4, description="b"), ipywidgets.Output()
+def draw(change=None):
+    found = evaluate(Layout(4, 2, 1, slider.value), card.model, card.cluster)
+    figure, (cluster, *axes) = plt.subplots(4, figsize=(9.6, 6))
+    for rank, node in found.layout.node_of(4).items():
+        cluster.barh([0], [0.9], left=[rank + node], color=plt.cm.Blues(0.3 + 0.3 * node), edgecolor="#333")
+        cluster.text(rank + node + 0.1, 0, f"rank {rank}")
+    bars = ([("fullest GPU", {"state": found.state_bytes, "activations": found.activation_bytes})],
+            [(link, {axis: found.sent[axis] for axis in found.sent if found.links[axis] == link})
+             for link in found.sent_by_link], [("this layout", found.parts), ("the fastest", best[0].parts)])
+    for axis, rows in zip(axes, bars):
+        for number, (name, parts) in enumerate(rows):
+            left = 0
+            for part, size in parts.items():
+                axis.barh([number], [size], left=[left], edgecolor="#333")
+                left += size
+        axis.set(yticks=range(len(rows)), yticklabels=[name for name, _ in rows])
+    with output:
+        clear_output(wait=True)
+        display(figure)
+        print(*(f"{one.layout} {one.memory_bytes / 1e9:.2f} GB {one.step_seconds:.3f} s" for one in best[:8]), sep="\\n")
+    plt.close(figure)
+slider.observe(draw, "value")
+draw()
+ipywidgets.VBox([slider, output])"""
 PEER = """
 import ipywidgets, matplotlib.pyplot as plt
 from IPython.display import clear_output, display
@@ -75,6 +110,22 @@ DRAG = """([slider, most]) => new Promise(done => {
 })"""
 
 
+class Row(NamedTuple):
+    """What is moved: its name, the target in milliseconds, our cell and the peer's, our slider, its most."""
+
+    name: str
+    target: int
+    ours: str
+    peer: str
+    slider: int
+    most: int
+
+
+ROWS = [*(Row(f"p={p} m={m}", target, OURS.format(p=p, m=m), PEER.format(p=p, m=m), 1, m)
+          for p, m, target in ((4, 8, 100), (8, 64, 150))),
+        Row("a layout, b=1, 2", 150, LAYOUTS, LAYOUTS_PEER, 3, 2)]
+
+
 def measured(notebook, slider, moves) -> list[float]:
     """Milliseconds of each move by one key to the left, then to the right, and so on."""
     notebook.page.evaluate(PROBE, notebook.cell(0).locator(".jp-OutputArea").first.element_handle())
@@ -95,22 +146,22 @@ def dragged(notebook, slider, most) -> str:
     return f"{moves} moves, {pictures} pictures, last {max(0, notebook.page.evaluate('probe.last') - end):.0f} ms"
 
 
-def row_of(browser, url, folder, sizes, moves):
-    """One size: our times, the peer's, and a drag."""
-    (p, m), found, drag = sizes, {}, ""
-    for name, code, handle in (("ours", OURS, "input[type=range] >> nth=1"), ("peer", PEER, ".noUi-handle")):
-        write_notebook(folder / f"{name}{p}.ipynb", code.format(p=p, m=m))
-        notebook = Notebook(browser, url, f"{name}{p}.ipynb")
+def row_of(browser, url, folder, number, moves):
+    """One row: our times, the peer's, and a drag."""
+    row, found, drag = ROWS[number], {}, ""
+    for name, code, handle in (("ours", row.ours, SLIDERS.format(row.slider)), ("peer", row.peer, ".noUi-handle")):
+        write_notebook(folder / f"{name}{number}.ipynb", code)
+        notebook = Notebook(browser, url, f"{name}{number}.ipynb")
         notebook.run(0)
         notebook.page.wait_for_timeout(SETTLE)
         slider = notebook.cell(0).locator(handle)
         found[name] = measured(notebook, slider, moves)
-        drag = drag or dragged(notebook, slider, m)
+        drag = drag or dragged(notebook, slider, row.most)
         notebook.close()
-    ours, peer, target = found["ours"], found["peer"], SIZES[sizes]
+    ours, peer = found["ours"], found["peer"]
     each = [[f"{of(times):.0f}" for of in (middle, best, max)] for times in (ours, peer)]
-    ratios = [f"{middle(ours) / other:.2f}" for other in (target, middle(peer))]
-    return [f"p={p} m={m}", target, *each[0], ratios[0], *each[1], ratios[1], drag]
+    ratios = [f"{middle(ours) / other:.2f}" for other in (row.target, middle(peer))]
+    return [row.name, row.target, *each[0], ratios[0], *each[1], ratios[1], drag]
 
 
 def main():
@@ -125,7 +176,7 @@ def main():
             folder.mkdir()
             home.mkdir()
             with jupyter(folder, home) as url:
-                rows = [row_of(browser, url, folder, sizes, options.moves) for sizes in SIZES]
+                rows = [row_of(browser, url, folder, number, options.moves) for number in range(len(ROWS))]
     except pytest.skip.Exception as reason:
         print(f"not measured: {reason}")
         return

@@ -1,4 +1,4 @@
-"""The command line: `python -m course show gpipe --ranks 4 --micro-batches 8` draws, `run` trains, `table` runs a plan."""
+"""The command line: `show gpipe --ranks 4 --micro-batches 8` draws, `run` and `layout` train, `table` runs a plan."""
 
 import json
 import os
@@ -24,6 +24,10 @@ from course.simulation import simulate
 from course.timeline import Timeline
 
 CLOCK = "paced"
+LAYOUT = (("tp", 2, "processes that share each layer"), ("pp", 2, "stages"), ("dp", 2, "replicas"),
+          ("micro_batch_size", 1, "samples of a micro-batch"), ("chunks", 1, "chunks on each stage"),
+          ("global_batch", 8, "samples of a step, of all replicas"), ("steps", 2, "training steps, the last is counted"),
+          ("seed", 0, "seed of parameters and data"))
 MOST_CELLS = 2_000_000  # of a text grid
 
 
@@ -31,8 +35,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Do what the arguments say; returns the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        if options.command == "table":
-            return _table(options)
+        if options.command in ("table", "layout"):
+            return {"table": _table, "layout": _layout}[options.command](options)
         schedule, costs = schedule_of(options, options.ranks), costs_of(options)
         return _show(schedule, costs, options) if options.command == "show" else _run(schedule, costs, options)
     except ValueError as error:
@@ -88,6 +92,20 @@ def _run(schedule, costs, options):
     return 0
 
 
+def _layout(options):
+    from course.layout.run import run_layout  # the processes' code: not needed to draw
+    from course.lessons.layout_run import layout_view
+    from course.pipeline import PipelineError, close
+
+    try:
+        print(layout_view(run_layout(**{name: getattr(options, name) for name, _, _ in LAYOUT})))
+    except PipelineError as error:
+        return _complain(error.message, FAILED)
+    finally:
+        close()
+    return 0
+
+
 def _table(options):
     if options.template:
         print(plan_to_toml(), end="")
@@ -134,7 +152,7 @@ def _rows(options):
 
 def _parser():
     parser = Parser(prog="python -m course", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="show|run|table")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="show|run|layout|table")
     show = commands.add_parser("show", help="draw a schedule with its bubble and its peaks")
     train = commands.add_parser("run", help="train by a schedule on real processes, measured beside predicted")
     for command in (show, train):
@@ -143,6 +161,9 @@ def _parser():
                              help=f"ranks, a process each (with one chunk a rank is a stage); {RANKS}")
     show.add_argument("--csv", action="store_true", help="print the order as PyTorch's CSV and nothing else")
     add_run(train, CLOCK)
+    layout = commands.add_parser("layout", help="train on 8 real processes with TP, PP and DP, and count what each axis sends")
+    for name, usual, what in LAYOUT:
+        layout.add_argument(f"--{name.replace('_', '-')}", type=whole, default=usual, metavar="N", help=f"{what}; {usual}")
     experiment = commands.add_parser("table", help="run the rows of a plan on real processes, one table of all")
     experiment.add_argument("plan", nargs="?", help="a TOML file such as --template prints")
     experiment.add_argument("--csv", metavar="OUT", help="the table as CSV; beside it, as .json, its finished rows with machine, "

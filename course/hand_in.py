@@ -9,6 +9,7 @@ from pathlib import Path
 
 from course.exercises import EXERCISES, Exercise
 from course.progress import Progress
+from course.words import counted
 
 ASSIGNMENT = "pipeline_parallelism"
 ZIP = f"{ASSIGNMENT}.zip"
@@ -50,7 +51,7 @@ def describe_contents(folder: Path) -> list[str]:
     lines = []
     for name in notebooks_to_hand_in():
         minutes = int((time.time() - (folder / name).stat().st_mtime) / 60)
-        lines.append(f"{name} as it was saved {minutes} minutes ago: what you changed since then is not in it.")
+        lines.append(f"{name} as it was saved {counted(minutes, 'minute')} ago: what you changed since then is not in it.")
     for entry in EXERCISES.values():
         points = Progress.points(record, entry.grade_id, "points")
         if not entry.manual and (points is None or points < entry.points):

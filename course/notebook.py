@@ -9,6 +9,7 @@ from course.checks.drawing_rules import read_answer
 from course.checks.gpipe_diagram import judge_diagram
 from course.checks.outcome import Message, as_number, is_number
 from course.exercises import EXERCISES, Verdict, exercise, judge
+from course.exploring import explore, explore_layouts
 from course.figures import Figure, timeline_figure
 from course.figures.words import number
 from course.hand_in import ZIP, describe_contents, find_problems, is_written, write_zip
@@ -22,13 +23,12 @@ from course.schedule import Schedule
 from course.simulation import Costs, as_far_as_it_goes, simulate
 from course.timeline import Timeline
 from course.view import View, outcome_view, paragraphs, points, table, together, verdict_view
-from course.widgets.explorer import Explorer, explorer, without_sliders
 from course.widgets.grid_editor import grid_editor
 from course.widgets.hints import hint_buttons
 from course.words import counted
 
-__all__ = ["check", "check_machine", "draw_here", "explore", "hand_in", "hint", "practise", "predict", "progress", "reveal",
-           "run_for_real", "show", "statements", "when_right"]
+__all__ = ["check", "check_machine", "draw_here", "explore", "explore_layouts", "hand_in", "hint", "practise", "predict",
+           "progress", "reveal", "run_for_real", "show", "statements", "when_right"]
 
 if not is_grading():
     preload()
@@ -212,22 +212,6 @@ def show(subject, title: str = "", stages: int = 4, micro_batches: int = 4, cost
 def draw_here(text, stages: int = 4, slots: int = 16, micro_batches: int = 4):
     """Show the grid editor, in the cell that holds the drawing: it starts from the text and writes it back."""
     display(grid_editor(text if isinstance(text, str) else "", stages=stages, slots=slots, micro_batches=micro_batches))
-
-
-def explore(schedule="1f1b", ranks=4, micro_batches=8, chunks=1, backward=1,
-            schedules=("gpipe", "1f1b", "interleaved_1f1b"), formulas=True) -> Explorer | View:
-    """Sliders for a schedule's sizes, its timeline and numbers below; without them while the notebook is graded or validated.
-
-    `formulas=False` leaves the closed forms for the learner to find.
-    """
-    given = schedule, ranks, micro_batches, chunks, backward, schedules, formulas
-    try:
-        if not is_grading():
-            return explorer(*given)
-        still = without_sliders(*given)
-    except ValueError as error:
-        return paragraphs(f"Nothing to explore: {error}.")
-    return View(still.html, still.text)
 
 
 def run_for_real(subject, stages: int = 4, micro_batches: int = 4, after: str | None = None, **options) -> RealRun | NoRun:

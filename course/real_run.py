@@ -174,6 +174,15 @@ def no_run(text: str) -> NoRun:
     return NoRun(view.html, view.text)
 
 
+def failed_run(error: Exception) -> NoRun:
+    """A NoRun that says why a run failed, with what the process at fault said."""
+    failed = no_run(f"The run did not come to its end: {getattr(error, 'message', error)}.")
+    if not (details := getattr(error, "details", "").strip()):
+        return failed
+    view = together(failed, folded("What the process said", *details.splitlines()))
+    return NoRun(view.html, view.text)
+
+
 def late(overruns: int | str) -> str:
     """What to say of operations that took longer than planned: how many, and what that means for the measurement."""
     return (f"Operations that took longer than their planned time: {overruns}. This machine was busy, so what was measured may "
@@ -235,10 +244,6 @@ def run_subject(subject, stages: int, micro_batches: int, without: str | Sequenc
     except KeyboardInterrupt:
         raise Interrupted("the processes were ended; run the cell again") from None
     except (PipelineError, ValueError, OSError) as error:
-        failed = no_run(f"The run did not come to its end: {getattr(error, 'message', error)}.")
-        if not (details := getattr(error, "details", "").strip()):
-            return failed
-        view = together(failed, folded("What the process said", *details.splitlines()))
-        return NoRun(view.html, view.text)
+        return failed_run(error)
     # With times of its own an operation is no longer one cell wide, so the simulation stands above the measurement.
     return RealRun(result, drawn if not {"forward", "backward", "costs"} & set(options) else None, without)

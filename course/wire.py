@@ -6,6 +6,8 @@ from fractions import Fraction
 
 from course.answers import MAX_BITS, MAX_DEPTH, MAX_ITEMS, Raised, Record
 
+# Equal hashes are easily found for wide numbers, and a dict or set of n of them takes n² steps: so few are read.
+WIDE_BITS, MAX_WIDE = 30, 2000
 SPARE = 4  # a dict or a fraction is several items and levels here, and one for the encoder
 
 
@@ -28,7 +30,7 @@ def from_wire(text: str, records: bool = False):
     Questions are read with `records`; in an answer a Record is an error.
     """
     try:
-        return _in(json.loads(text, parse_constant=_no_constant), [SPARE * MAX_ITEMS], 0, records)
+        return _in(json.loads(text, parse_constant=_no_constant), [SPARE * MAX_ITEMS, MAX_WIDE], 0, records)
     except RecursionError:
         raise WireError("nested too deep") from None
     except WireError:
@@ -63,9 +65,24 @@ def _in(value, left, depth, records):
         return _tagged(value, left, depth, records)
     if isinstance(value, float) and not math.isfinite(value):
         raise WireError(f"{value} is not a finite number")
-    if isinstance(value, int) and value.bit_length() > MAX_BITS:
-        raise WireError("a whole number with too many bits")
+    if isinstance(value, int):
+        if value.bit_length() > MAX_BITS:
+            raise WireError("a whole number with too many bits")
+        _count_wide(left, value.bit_length() > WIDE_BITS)
     return value
+
+
+def _count_wide(left, wide):
+    left[1] -= wide
+    if left[1] < 0:
+        raise WireError(f"more than {MAX_WIDE} numbers of more than {WIDE_BITS} bits")
+
+
+def _key(key, left):
+    if not isinstance(key, list):
+        return key
+    _count_wide(left, any(isinstance(part, float) for part in key))
+    return tuple(key)
 
 
 def _tagged(value, left, depth, records):
@@ -83,7 +100,7 @@ def _tagged(value, left, depth, records):
         return Record(content)
     if tag == "dict" and pairs:
         try:
-            return {tuple(key) if isinstance(key, list) else key: item for key, item in content}
+            return {_key(key, left): item for key, item in content}
         except TypeError:
             raise WireError("a key that cannot be one") from None
     raise WireError(f"{str(tag)[:20]!r} is not a kind of plain data")

@@ -20,3 +20,12 @@ def listed(numbers: Iterable[int]) -> str:
     '4,229,120, 7'
     """
     return ", ".join(f"{number:,}" for number in numbers)
+
+
+def gb(size: float) -> str:
+    """Bytes as people read them.
+
+    >>> gb(6_442_450_944), gb(67_108_864), gb(0)
+    ('6.44 GB', '0.067 GB', '0 GB')
+    """
+    return "0 GB" if size == 0 else f"{size / 1e9:.2f} GB" if size >= 1e8 else f"{size / 1e9:.2g} GB"

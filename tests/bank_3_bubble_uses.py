@@ -62,7 +62,8 @@ WRONG_INVERSE = [
     inverse("math.ceil((1 - fraction) / fraction) / (p - 1)", 0, "micro_batches_needed-wrong"),
     inverse("[m for m in range(100)]", 0, "micro_batches_needed-wrong"),
     inverse("(m for m in range(3))", 0, "micro_batches_needed-wrong"),
-    inverse("fraction > 0", 0, "micro_batches_needed-wrong"),
+    inverse("fraction > 0", 0, "truth-value"),
+    inverse("next((m for m in range(1, 500) if (p - 1) / (m + p - 1) <= fraction), 499)", 0, "micro_batches_needed-wrong"),
     inverse("float('nan')", 0, "refused"),
     inverse("\n    raise ValueError('not yet')", 0, "raised"),
     inverse("\n    assert p > 1, 'no bubble'\n    return math.ceil((p - 1) * (1 - fraction) / fraction)", 2, "one-stage"),
@@ -115,7 +116,7 @@ WRONG_DEFINITIONS = [
     definitions("(p - 1) / m", "x ** 2", 1, "to_fraction_of_total-wrong"),
     definitions("(p - 1) / m", "None", 1, "unanswered"),
     definitions("(p - 1) / m", "x / (1 + m)", 1, "raised"),
-    definitions("'(p-1)/m'", "[x]", 0, "bubble_over_ideal-wrong", "to_fraction_of_total-wrong"),
+    definitions("'(p-1)/m'", "[x]", 0, "bubble_over_ideal-wrong", "list-of-one"),
     definitions("float('inf')", "{x}", 0, "refused"),
 ]
 

@@ -6,6 +6,7 @@ import pytest
 
 from autograder.session import Session
 from course.answers import LocalAnswer
+from course.checks import functions
 from course.checks.functions import Named, Slip, ask, call, close, first_wrong, judge_replies, no_reply, rounded, same, slip_of
 from course.checks.orders import NoOrder, ask_schedule, read_order
 from course.legality import violations
@@ -23,7 +24,7 @@ def truth(p, m):
 
 @pytest.fixture(scope="module")
 def session():
-    with Session(seconds=1) as session:
+    with Session(seconds=5) as session:  # an import of numpy on a busy machine is in it
         yield session
 
 
@@ -43,7 +44,10 @@ def session():
     ("def f(p, m): return {1, 2}", "refused"),
     ("def f(p, m): return 1 / 0", "raised"),
     ("def f(p): return p", "raised"),
-    ("def f(p, m): return (x for x in [1])", "f-wrong"),
+    ("def f(p, m): return (x for x in [1])", "list-of-one"),
+    ("def f(p, m): return (p - 1) / (m + p - 1),", "list-of-one"),
+    ("def f(p, m): return p > 1", "truth-value"),
+    ("def f(p, m): return '1e999999999'", "f-wrong"),
     ("def f(p, m): raise SystemExit", "raised"),
     ("def f(p, m):\n    while True: pass", "too-slow"),
 ])
@@ -72,6 +76,15 @@ def test_it_asks_no_more_after_what_would_only_repeat():
     ask(LocalAnswer(lambda p, m: asked.append(1) or ...), POINTS)
     assert len(asked) == 1
     assert len(ask(LocalAnswer(3), POINTS)) == 1
+
+
+def test_calls_that_take_too_long_together_are_not_all_made(monkeypatch):
+    hours = iter(range(99))
+    monkeypatch.setattr(functions.time, "monotonic", lambda: 15 * next(hours))
+    replies = ask(LocalAnswer(lambda p, m: 0.0), POINTS)
+    assert list(replies) == POINTS[:2] and replies[POINTS[0]] == 0
+    message = judge_replies("f", replies, lambda p, m: 0, "A number.", "")
+    assert message.code == "too-slow" and "1 call before it took more than 20 s together" in message.text, message
 
 
 KEEPS = [

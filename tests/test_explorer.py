@@ -14,8 +14,9 @@ from nbconvert import HTMLExporter
 
 from course import notebook as nb
 from course.schedules import SCHEDULES
-from course.widgets.exploration import LIMITS, NEEDS_KERNEL, NONE_KNOWN, Scope, explored, most_held, read_setting
+from course.widgets.exploration import LIMITS, NONE_KNOWN, Scope, explored, most_held, read_setting
 from course.widgets.explorer import Explorer, answer, explorer
+from course.widgets.still import NEEDS_KERNEL
 
 RATIOS = (Fraction(1, 2), 1, Fraction(3, 2), 2, 3, 4)
 START = {"schedule": "1f1b", "ranks": 4, "micro_batches": 8, "chunks": 1, "backward": 1.0}
@@ -54,6 +55,15 @@ def test_a_schedule_without_a_closed_form_says_so(monkeypatch):
     assert [closed for _, _, closed in rows("mine", 4, 8, 1, 1)] == [NONE_KNOWN] * 3
 
 
+def test_what_is_refused_from_the_start_is_a_sentence_and_the_sliders_go_on(monkeypatch):
+    made = explorer("interleaved_1f1b", 4, 6, 2)
+    assert repr(made).startswith("No interleaved 1F1B of this size.") and repr(made).endswith(NEEDS_KERNEL)
+    made.wanted = {**made.wanted, "micro_batches": 8, "turn": 1}
+    assert made.shown["picture"].startswith("<svg")
+    monkeypatch.setenv("NBGRADER_VALIDATING", "1")
+    assert "No interleaved 1F1B of this size." in nb.explore("interleaved_1f1b", 4, 6, 2).html
+
+
 def test_what_a_schedule_refuses_is_a_sentence_and_the_sliders_go_on():
     made = explorer("interleaved_1f1b", 4, 8, 2)
     made.wanted = {**made.wanted, "micro_batches": 6, "turn": 1}
@@ -78,8 +88,8 @@ def test_where_formulas_are_to_be_found_they_are_nowhere(monkeypatch):
 
 def test_sliders_and_words_are_those_of_what_is_offered():
     plain, chunked = explorer("1f1b", 4, 8, 3, schedules="gpipe"), explorer()
-    assert [words for _, words, _, _ in plain.sliders] == ["stages p", "micro-batches m", "backward : forward"]
-    assert [words for _, words, _, _ in chunked.sliders] == ["ranks p", "micro-batches m", "chunks a rank v",
+    assert [words for _, words, *_ in plain.sliders] == ["stages p", "micro-batches m", "backward : forward"]
+    assert [words for _, words, *_ in chunked.sliders] == ["ranks p", "micro-batches m", "chunks a rank v",
                                                            "backward : forward"]
     assert plain.shown["remarks"] == [] and "rank" not in repr(plain) and "1F1B, 4 stages, 8 micro-batches" in repr(plain)
     assert "1F1B, 4 ranks" in repr(chunked)
@@ -188,7 +198,7 @@ def explorers():
 
 def test_a_cell_that_runs_again_leaves_nothing_behind(monkeypatch):
     shell = Shell()
-    monkeypatch.setattr(sys.modules["course.widgets.explorer"], "get_ipython", lambda: shell)
+    monkeypatch.setattr(sys.modules["course.widgets.in_cell"], "get_ipython", lambda: shell)
     before = set(living)
     shell.runs("a", "1")
     one, two = explorer(), explorer()

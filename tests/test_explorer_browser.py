@@ -1,6 +1,5 @@
 """The Explorer as a learner meets it: a real JupyterLab, real keys, a saved notebook, both themes."""
 
-import re
 import time
 
 import nbformat
@@ -8,6 +7,7 @@ import pytest
 from nbconvert import HTMLExporter
 
 from tests.browser import CONNECTED, DARK, LIGHT, Notebook, pages
+from tests.explorer_page import Page
 from tests.test_grid_editor_looks_browser import CONTRAST
 
 pytestmark = pytest.mark.browser
@@ -26,31 +26,6 @@ def opened(place, request):
     """opened(cells...) gives a notebook in which the first cell has run."""
     with pages(place, request, IMPORT, ".lex svg") as open_notebook:
         yield open_notebook
-
-
-class Page:
-    """The Explorer below a cell."""
-
-    def __init__(self, notebook, number=0, which=0):
-        self.notebook, self.page = notebook, notebook.page
-        self.root = notebook.cell(number).locator(".lex").nth(which)
-
-    def slider(self, name):
-        return self.root.get_by_role("slider", name=name)
-
-    def press(self, *keys):
-        for key in keys:
-            self.page.keyboard.press(key)
-
-    def shows(self, title):
-        self.root.get_by_role("img", name=re.compile(f"^{re.escape(title)}, \\d+ rows?$")).wait_for()
-
-    def says(self, words):
-        self.root.get_by_role("status").filter(has_text=words).wait_for()
-
-    @property
-    def numbers(self):
-        return self.root.locator("table").inner_text()
 
 
 def test_by_keyboard_alone(opened):
@@ -133,7 +108,7 @@ def test_what_assistive_technology_is_told(opened):
 
 
 def test_two_explorers_and_a_cell_that_runs_again(opened):
-    alive = ("from course.widgets.explorer import Explorer, _in_cell\nfrom ipywidgets.widgets.widget import _instances\n"
+    alive = ("from course.widgets.explorer import Explorer\nfrom ipywidgets.widgets.widget import _instances\n"
              "print(sum(isinstance(made, Explorer) for made in _instances.values()))")
     notebook = opened("explore('gpipe', 2, 2)", "explore('gpipe', 2, 2)", alive)
     notebook.run(1)
@@ -230,7 +205,7 @@ def test_words_stand_out_in_both_themes_and_a_narrow_window_scrolls_the_picture_
     explorer, colours = Page(notebook), []
     for theme in (LIGHT, DARK):
         notebook.set_theme(theme)
-        for selector in (".lex-schedules label", ".lex-sliders label", ".lex-boxes label", "output", "tbody th", "td",
+        for selector in (".lex-choices label", ".lex-sliders label", ".lex-boxes label", "output", "tbody th", "td",
                          "thead th >> nth=1"):
             assert explorer.root.locator(selector).first.evaluate(CONTRAST) >= 4.5, (theme, selector)
         title = explorer.root.locator("svg[role=img] > text").first

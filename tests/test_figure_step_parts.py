@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from course.figures import parts_figure
-from course.figures.step_parts import PART_LOOKS
+from course.figures.step_parts import STEP
 from course.layout.cards import CARDS
 from course.layout.cost import PARTS
 from course.layout.search import search
@@ -22,9 +22,9 @@ another |CCCCCCCCCCCCCCCCCCCCCCCCC                         | 5.00 s: compute 5
 
 
 def test_every_part_has_a_look_of_its_own_beside_its_colour():
-    assert tuple(PART_LOOKS) == PARTS
-    hatched = [(look.hatch, look.step) for look in PART_LOOKS.values() if look.hatch]
-    assert len(set(hatched)) == len(hatched) == 3 and PART_LOOKS["bubble"].colour == "none"
+    assert tuple(STEP.looks) == PARTS
+    hatched = [(look.hatch, look.step) for look in STEP.looks.values() if look.hatch]
+    assert len(set(hatched)) == len(hatched) == 3 and STEP.looks["bubble"].colour == "none"
 
 
 def widths(figure, colour):
@@ -34,9 +34,9 @@ def widths(figure, colour):
 
 def test_lengths_are_seconds_on_one_axis():
     figure = parts_figure(ROWS)
-    one, other = widths(figure, PART_LOOKS["compute"].colour)
+    one, other = widths(figure, STEP.looks["compute"].colour)
     assert one / other == pytest.approx(6 / 5, abs=0.01)
-    (tp,) = widths(figure, PART_LOOKS["tp"].colour)
+    (tp,) = widths(figure, STEP.looks["tp"].colour)
     assert one / tp == pytest.approx(6, abs=0.05)
 
 

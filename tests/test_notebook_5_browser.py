@@ -43,5 +43,10 @@ def test_solved_from_top_to_bottom(lab):
         assert f"{points} of {points} points" in notebook.output(at[grade_id]), grade_id
     ranking = at['when_right("ex5-design-c", lambda: ranking("c", design_c))']
     assert "(yours)" in notebook.output(ranking) and notebook.cell(ranking).locator("svg[role=img]").count() == 1
+    real = at['when_right("ex5-design-c", lambda: run_design("c", design_c))']
+    assert "from one process's: " in notebook.output(real) and notebook.cell(real).locator("svg[role=img]").count() == 1
+    explorer = next(number for code, number in at.items() if "explore_layouts" in code)
+    notebook.wait(explorer)
+    assert notebook.cell(explorer).locator(".lex svg[role=img]").count() == 4
     assert "You predicted pp" in notebook.output(at['reveal("first-tool-a", after="ex5-design-a")'])
     notebook.close()

@@ -191,7 +191,7 @@ def test_endless_output_is_cut(monkeypatch):
 
 
 def test_places_say_what_a_rank_waits_for():
-    places = Places(gpipe(2, 2))
+    places = Places(gpipe(2, 2), [(0, 1)])
     assert [places(1, position) for position in range(5)] == ["1F0", "1F1", "1B0", "1B1", "the end of its step"]
     assert [places.needs(1, position) for position in range(5)] == [(0, 0), (0, 1), None, None, None]
     assert places.needs(0, 2) == (1, 2)

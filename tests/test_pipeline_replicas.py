@@ -4,7 +4,7 @@ import pytest
 
 from course import schedules
 from course.pipeline import PipelineError, Sizes, close, pool, run
-from course.pipeline.places import Places
+from course.pipeline.places import Places, in_a_row
 
 TINY = Sizes(hidden=8, heads=2, sequence=4, micro_batch_size=1)
 CASES = [(schedules.gpipe(2, 3), 2), (schedules.one_f_one_b(2, 1), 3), (schedules.one_f_one_b(4, 6), 2),
@@ -76,9 +76,16 @@ def test_a_replica_that_waits_for_ever_is_found_while_the_other_waits_for_it(mon
 
 
 def test_places_of_further_replicas_are_those_of_the_first():
-    places = Places(schedules.gpipe(2, 2))
+    schedule = schedules.gpipe(2, 2)
+    places = Places(schedule, in_a_row(schedule, 2))
     assert [places(rank, 0) for rank in range(4)] == ["0F0", "1F0", "0F0", "1F0"]
     assert places.needs(1, 0) == (0, 0) and places.needs(3, 0) == (2, 0) and places.needs(2, 0) is None
+
+
+def test_the_ranks_of_a_pipeline_need_not_be_in_a_row():
+    places = Places(schedules.gpipe(2, 2), [(0, 2), (1, 3)])
+    assert [places(rank, 0) for rank in range(4)] == ["0F0", "0F0", "1F0", "1F0"]
+    assert places.needs(3, 0) == (1, 0) and places.needs(2, 0) == (0, 0) and places.needs(1, 0) is None
 
 
 @pytest.mark.parametrize(("options", "words"), [

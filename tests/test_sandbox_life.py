@@ -27,7 +27,7 @@ PATIENCE = 200  # seconds: a guard against hangs
 
 @pytest.fixture(scope="module")
 def box():
-    with open_sandbox(slots=2, hidden=(Path(sys.prefix) / "pyvenv.cfg",), preload=()) as found:
+    with open_sandbox(slots=2, hidden=(Path(sys.prefix) / "pyvenv.cfg",), limits=Limits(memory=256 << 20), preload=()) as found:
         yield found
 
 
@@ -111,7 +111,8 @@ def test_seconds_of_computing_are_limited_and_sleep_is_not(box):
 
 @pytest.mark.parametrize(("cell", "why"), [
     ("import os; os._exit(3)", "its process has ended"), ("import ctypes; ctypes.string_at(0)", "SIGSEGV"),
-    ("x = b'x' * (1 << 40)", None), ("kept = [bytearray(b'x' * (1 << 26)) for _ in range(200)]", ""),
+    ("import os, time; os.closerange(0, 100); time.sleep(60)", "it has closed the pipe"), ("x = b'x' * (1 << 40)", None),
+    ("kept = [bytearray(b'x' * (1 << 26)) for _ in range(200)]", ""),
 ])
 def test_the_end_of_a_process_is_told(cell, why, box):
     with box.session() as session:
@@ -189,19 +190,21 @@ NO_NAMESPACES = """
 def test_without_user_namespaces_there_is_a_refusal_that_names_the_setting():
     with python(NO_NAMESPACES, preexec_fn=None if os.geteuid() else become_nobody) as program:
         said = program.stdout.read()
-    assert "unshare of user, pid" in said and "because /proc/sys/user/max_user_namespaces is 0" in said
+    assert "unshare of user, pid" in said and "/proc/sys/user/max_user_namespaces is 0" in said
     assert "sudo sysctl -w user.max_user_namespaces=10000" in said and "--no-sandbox" in said
 
 
 @pytest.mark.parametrize(("setting", "value", "fix"), [
     ("kernel/apparmor_restrict_unprivileged_userns", "1", "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"),
     ("kernel/unprivileged_userns_clone", "0", "sysctl -w kernel.unprivileged_userns_clone=1"),
-    ("nothing", "", "--privileged"),
+    ("kernel/apparmor_restrict_unprivileged_userns", "0", "--privileged"),
 ])
 def test_a_refusal_names_the_fix_of_this_distribution(setting, value, fix, tmp_path):
     (tmp_path / "sys" / setting).parent.mkdir(parents=True)
     (tmp_path / "sys" / setting).write_text(value + "\n")
-    assert fix in failure.explained("unshare of user: Operation not permitted", tmp_path).fix
+    for error in ("unshare of user, pid: Operation not permitted", "[Errno 13] Permission denied: '/proc/self/uid_map'"):
+        assert fix in failure.explained(error, tmp_path, root=False).fix
+    assert "sysctl" not in failure.explained("mount at /: Operation not permitted", tmp_path, root=True).fix
 
 
 @pytest.mark.parametrize(("platform", "fix"), [("darwin", "Linux machine"), ("win32", "WSL 2")])

@@ -19,11 +19,13 @@ from autograder.sandbox.failure import SandboxFailed, explained, require_linux, 
 from autograder.sandbox.groups import make, out_of_memory, remove
 from autograder.sandbox.limits import MESSAGE, Limits
 from autograder.sandbox.watchdog import PERIOD, Watchdog
-from autograder.session import Session, cause
+from autograder.session import SOON, Session, cause
 
 PRELOADED = ("torch", "torch._dynamo", "torch.distributed", "torch.optim", "numpy", "pandas", "matplotlib.pyplot", "cloudpickle",
              "course.notebook", "course.experiments", "course.hand_in", "course.pipeline", "course.lessons.experiment_table",
              "course.lessons.layouts", "course.lessons.cards", "course.lessons.chunk_runs", "course.lessons.bubble")
+ENVIRONMENT = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1",
+               "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "agg", "NBGRADER_EXECUTION": "autograde"}
 FIRST_UID = 59_000  # that of the first slot, where root grades: a range that distributions leave free
 START_SECONDS, SETUP_SECONDS, END_SECONDS = 180, 60, 60  # guards against hangs, no measurements
 
@@ -58,9 +60,7 @@ class Boxed:
             if self._handle is None:
                 return
             try:
-                end = select.poll()
-                end.register(self._handle, select.POLLIN)
-                end.poll(END_SECONDS * 1000)
+                _ended(self._handle, END_SECONDS)
                 while self._status.recv(MESSAGE):
                     pass
             finally:
@@ -70,13 +70,29 @@ class Boxed:
                 self._release()
 
     def why(self) -> str:
-        """What is known about its end; it has ended, or is about to."""
+        """What is known about its end, when it sends no more."""
+        with self._lock:
+            if self._handle is None:
+                return self._blamed or "it was closed"
+            handle = os.dup(self._handle)
+        try:
+            if not _ended(handle, SOON):
+                return "it has closed the pipe of its answers"
+        finally:
+            os.close(handle)
         code = None
         with self._lock, contextlib.suppress(OSError, ValueError):
             code = json.loads(self._status.recv(MESSAGE))["code"]
         if out_of_memory(self._groups) > self._strikes:
             return "it used more memory than a submission may"
         return self._blamed or f"its process has ended{cause(code)}"
+
+
+def _ended(handle, seconds):
+    """Whether the process of this pidfd, and with it all in its pid namespace, ends within this time."""
+    end = select.poll()
+    end.register(handle, select.POLLIN)
+    return bool(end.poll(seconds * 1000))
 
 
 class Sandbox:
@@ -218,8 +234,7 @@ def _server(**settings):
     """The socket to a new fork server that has imported all it will and ends with this socket."""
     mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with mine, theirs, tempfile.TemporaryFile("w+") as said:
-        environment = {"PATH": os.defpath, "HOME": os.path.expanduser("~"), "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1",
-                       "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "agg",
+        environment = {**ENVIRONMENT, "HOME": os.path.expanduser("~"),
                        "PYTHONPATH": os.pathsep.join(map(os.path.abspath, filter(None, sys.path)))}
         process = subprocess.Popen([sys.executable, "-m", "autograder.sandbox.server", str(theirs.fileno())],
                                    pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.PIPE, stdout=said,
@@ -237,7 +252,11 @@ def _server(**settings):
             yield mine
         finally:
             mine.close()
-            process.wait(END_SECONDS)
+            try:
+                process.wait(END_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 def open_sandbox(slots: int = 1, hidden=(), limits: Limits | None = None, preload=PRELOADED) -> Sandbox:

@@ -38,22 +38,21 @@ def require_linux():
         raise SandboxFailed(f"its filter of system calls does not know {platform.machine()}", f"one of {', '.join(MACHINES)}")
 
 
-def explained(error: str, proc: Path = Path("/proc")) -> SandboxFailed:
+def explained(error: str, proc: Path = Path("/proc"), root: bool | None = None) -> SandboxFailed:
     """What went wrong while it was set up, with the setting or the container that stands behind it."""
+    root = os.geteuid() == 0 if root is None else root
+    denied = any(word in error for word in ("unshare", "mount", "/proc/self/", "pivot_root"))
     for name, (forbids, allows) in SETTINGS.items():
         path = proc / "sys" / name
-        if "unshare" in error and path.exists() and path.read_text().strip() == forbids:
-            return SandboxFailed(f"{error}, because {path} is {forbids}", f"`sudo sysctl -w {allows}`{as_root(name)}")
-    if "unshare" in error or "mount" in error:
+        bound = not (root and name.startswith("kernel/"))
+        if denied and bound and path.exists() and path.read_text().strip() == forbids:
+            return SandboxFailed(f"{error}; {path} is {forbids}",
+                                 f"`sudo sysctl -w {allows}`{', or grade as root' * name.startswith('kernel/')}")
+    if denied:
         return SandboxFailed(f"{error}; so it is in most containers",
                              "grade outside of the container, or start it with `--privileged`, or with `--security-opt "
                              "seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined`")
-    return SandboxFailed(error, "grade on another machine; `python -m autograder selftest` tells more")
-
-
-def as_root(setting):
-    """A second way, where root is not bound by the setting."""
-    return ", or grade as root" if setting.startswith("kernel/") and os.geteuid() != 0 else ""
+    return SandboxFailed(error, "start again, and see what `python -m autograder selftest` says; else grade on another machine")
 
 
 def require_more_than_a_bare_root(changes_uid: bool):

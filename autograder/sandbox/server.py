@@ -20,6 +20,7 @@ import signal
 import socket
 import struct
 import sys
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 from autograder import worker
@@ -31,7 +32,7 @@ from autograder.sandbox.seccomp import filter_program
 ENVIRONMENT = {
     "HOME": filesystem.WORK, "PATH": f"{os.path.dirname(sys.executable)}:/usr/bin:/bin", "LANG": "C.UTF-8", "TMPDIR": "/tmp",
     "PYTHONPATH": str(filesystem.COURSE.parent), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1",
-    "GLOO_SOCKET_IFNAME": "lo", "MPLBACKEND": "agg", "MPLCONFIGDIR": "/tmp/matplotlib"}
+    "GLOO_SOCKET_IFNAME": "lo", "MPLBACKEND": "agg", "MPLCONFIGDIR": "/tmp/matplotlib", "NBGRADER_EXECUTION": "autograde"}
 _SET_FLAGS, _UP_AND_RUNNING = 0x8914, 0x41
 
 
@@ -97,25 +98,32 @@ class Server:
                     message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE, 4)
                     if not message:
                         return self._end()
-                    waiting.register(self._start(json.loads(message)["slot"], descriptors), selectors.EVENT_READ)
+                    if (handle := self._start(json.loads(message)["slot"], descriptors)) is not None:
+                        waiting.register(handle, selectors.EVENT_READ)
 
     def _start(self, slot, descriptors):
-        """Fork a session; the pidfd of its worker."""
-        linux.unshare("pid")
-        pid = os.fork()
-        if pid == 0:
-            try:
-                self._work_inside(slot, descriptors)
-            finally:
-                os._exit(0)
-        linux.enter_namespace(self._own, "pid")  # a new one can be made only from the own one
-        handle = os.pidfd_open(pid)
-        *pipes, status = descriptors
-        for pipe in pipes:
-            os.close(pipe)
-        self._sessions[handle] = pid, socket.socket(fileno=status)
+        """Fork a session; the pidfd of its worker, None when the machine has no more processes or memory to give."""
+        status = socket.socket(fileno=os.dup(descriptors[-1]))
+        try:
+            linux.enter_namespace(self._own, "pid")  # a new one can be made only from the own one
+            linux.unshare("pid")
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    self._work_inside(slot, descriptors)
+                finally:
+                    os._exit(0)
+            handle = os.pidfd_open(pid)
+        except OSError as error:
+            with contextlib.suppress(OSError), status:
+                status.send(json.dumps({"error": str(error)}).encode())
+            return None
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+        self._sessions[handle] = pid, status
         with contextlib.suppress(OSError):
-            socket.send_fds(self._sessions[handle][1], [b'{"forked": true}'], [handle])
+            socket.send_fds(status, [b'{"forked": true}'], [handle])
         return handle
 
     def _work_inside(self, slot, descriptors):
@@ -209,12 +217,14 @@ def _arrange(descriptors):
 def _limit(limits):
     mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()  # libraries may be gigabytes
     sizes = {"AS": mapped + limits.memory + (1 << 30), "CPU": limits.cpu_seconds, "FSIZE": limits.file, "NOFILE": limits.files,
-             "NPROC": limits.processes, "CORE": 0, "MSGQUEUE": 0, "MEMLOCK": 1 << 16}
-    for name, size in sizes.items():
+             "NPROC": limits.processes, "CORE": 1, "MSGQUEUE": 0, "MEMLOCK": 1 << 16}
+    for name, size in sizes.items():  # of CORE only 1 keeps a crash from the program that collects them on the machine
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (size, size))
 
 
 def _look_like_a_fresh_process():
+    tracker = resource_tracker._resource_tracker  # an import has started it, by a descriptor that is closed here
+    tracker._fd = tracker._pid = None
     os.environ.clear()
     os.environ.update(ENVIRONMENT)
     for name, number, mode in (("stdin", 0, "r"), ("stdout", 2, "w"), ("stderr", 2, "w")):

@@ -3,7 +3,7 @@
 from collections import Counter
 from fractions import Fraction
 
-from course.checks.functions import Slip, ask, close, first_wrong, judge_replies, no_reply, rounded, same
+from course.checks.functions import Slip, ask, close, first_wrong, judge_replies, no_reply, rounded
 from course.checks.numbers import CUT, fraction_slip, number_step
 from course.checks.outcome import Message, Outcome, Step, as_number, near, show_value
 from course.formulas import bubble_fraction, bubble_over_ideal
@@ -126,14 +126,19 @@ def _judge_slots(name, replies, shape, wanted, slips):
     """(message, unit): the unit is (one stage or all, factor), None when the function is wrong in every unit."""
     for stages, grown in (("one stage", shape), ("all stages", lambda p, m: p * shape(p, m))):
         truth = _scaled(grown, replies)
-        if truth and len(replies) == len(POINTS) and first_wrong(replies, truth) is None:
+        if truth and len(replies) == len(POINTS) and first_wrong(replies, truth, _in_its_unit) is None:
             unit = stages, _as_float(truth(1, 1))
             return Message(f"{name}-right", f"`{name}`: right for every p and m, one stage and one micro-batch "
                            f"included{_in_unit(unit)}.", good=True), unit
     usable = {point: reply for point, reply in replies.items() if no_reply(name, point, reply, wanted) is None}
     found = [Slip(code, text, scaled) for code, text, formula in slips if (scaled := _scaled(formula, usable))]
     truth = _scaled(shape, usable) or shape
-    return judge_replies(name, replies, truth, wanted, "", found, _advice(usable, truth, wanted)), None
+    return judge_replies(name, replies, truth, wanted, "", found, _advice(usable, truth, wanted), _in_its_unit), None
+
+
+def _in_its_unit(value, target):
+    """Whether a reply is the target, which is above 0, up to the rounding of floats: small units are no excuse."""
+    return near(as_number(value), target, target * NEARLY)
 
 
 def _in_unit(unit):
@@ -155,7 +160,7 @@ def _as_float(factor):
 
 def _advice(replies, truth, wanted):
     """In which unit it is right at other sizes, where there are several of them."""
-    if sum(same(reply, truth(*point)) for point, reply in replies.items()) < 2:
+    if sum(_in_its_unit(reply, truth(*point)) for point, reply in replies.items()) < 2:
         return f"{wanted} Count it in a drawing of this size."
     return (f"{wanted} At other sizes yours is right, if one forward and one backward together count as "
             f"{show_value(Fraction(truth(1, 1)).limit_denominator(1000))}.")

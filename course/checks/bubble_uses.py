@@ -9,7 +9,8 @@ from course.checks.outcome import Message, Outcome, Step
 from course.formulas import bubble_fraction, bubble_over_ideal, micro_batches_needed, to_fraction_of_total
 
 # Away from equality, where right algebra in floats may be one too high; but for 1/2 and 1/4, in which floats do not round.
-SEVERAL = ((4, 0.11), (8, 0.075), (16, 0.032), (2, 0.3), (8, 0.42), (2, 0.6), (5, 0.12), (4, 0.5), (5, 0.25), (9, 0.25))
+SEVERAL = ((4, 0.11), (8, 0.075), (16, 0.032), (2, 0.3), (8, 0.42), (2, 0.6), (5, 0.12), (4, 0.5), (5, 0.25), (9, 0.25),
+           (33, 0.0127))
 ONE = ((1, 0.2), (1, 0.9))
 MICRO_BATCHES = "It returns the smallest number of micro-batches with which the bubble is at most `fraction` of the total."
 OVER_IDEAL = "It returns idle over ideal time, for p stages and m micro-batches."

@@ -1,6 +1,7 @@
 """Asking a learner's function: at many points, what it cannot be asked said once, a slip named only when all values show it."""
 
 import re
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from course.answers import UNANSWERED, Raised
 from course.checks.outcome import Message, as_number, is_number, near, show_found, show_value
 from course.words import counted
 
+TOGETHER = 20.0  # seconds that the calls of one function may take in all: several times what a right answer takes
 FUTILE = ("TimeLimit", "Ended", "NotCallable")  # what the next call would only repeat
 RELATIVE = 1e-9  # how far a float may be from an exact value
 ROUNDED = 0.0051  # how far a fraction written with two digits may be from the exact one
@@ -25,11 +27,16 @@ class Slip(NamedTuple):
 def ask(answer, points: Iterable[tuple]) -> dict[tuple, object]:
     """Arguments -> what the function returned, plain data or Raised, in the order asked.
 
-    It stops after the first reply that the next would only repeat: no function, out of time, process ended. The first point
+    It stops after the first reply that the next would only repeat: no function, out of time, process ended; and when all calls
+    together have taken too long. The first point
     is asked once more at the end: Raised("Changed", what it returned then) takes the place of a reply that is not the same.
     """
-    replies = {}
+    replies, end = {}, time.monotonic() + TOGETHER
     for point in points:
+        if time.monotonic() > end:
+            replies[point] = Raised("TimeLimit", f"not asked any more, {counted(len(replies), 'call')} before it took more "
+                                    f"than {TOGETHER:g} s together")
+            return replies
         replies[point] = answer.call(*point)
         if (isinstance(replies[point], Raised) and replies[point].type in FUTILE) or replies[point] == UNANSWERED:
             return replies
@@ -80,7 +87,8 @@ def no_reply(name: str, arguments: tuple, reply, wanted: str, others: Iterable =
             return Message("changed", f"{at} returned {reply.text}. Something is kept between the calls: a list or a counter "
                            "outside the function, or a default such as `order=[]`. Make it anew inside.")
         if reply.type == "TimeLimit":
-            return Message("too-slow", f"{at}: {reply.text}.{'' if 'import' in reply.text else ' Does a loop end?'}")
+            known = next((sign for sign in ("import", "together") if sign in reply.text), None)
+            return Message("too-slow", f"{at}: {reply.text}.{'' if known else ' Does a loop end?'}")
         if reply.type == "Ended":
             return Message("ended", f"{at} gave no answer: {reply.text}.")
         said = reply.text.rstrip(".")
@@ -154,8 +162,20 @@ def judge_replies(name: str, replies: Mapping[tuple, object], truth: Callable, w
     if slip:
         return Message(slip.code, f"`{name}`: {slip.text}")
     trouble = no_reply(name, wrong, replies[wrong], wanted, replies.values())
+    trouble = trouble or _no_single_number(name, wrong, replies[wrong], truth(*wrong), wanted)
     return trouble or Message(f"{name}-wrong", f"{call(name, wrong)} returned {show_found(replies[wrong])}: not right. "
                               f"{advice or wanted}")
+
+
+def _no_single_number(name, arguments, reply, target, wanted):
+    """The message for a truth value or a list of one where one number is asked for; None for another reply."""
+    if isinstance(reply, bool) and is_number(target):
+        return Message("truth-value", f"{call(name, arguments)} returned {reply}, a truth value, as a comparison gives one. "
+                       f"{wanted}")
+    if isinstance(reply, list) and len(reply) == 1 and is_number(target):
+        return Message("list-of-one", f"{call(name, arguments)} returned a list of one, {show_value(reply)}: return the number "
+                       "itself, without brackets, a comma behind it or a `for`.")
+    return None
 
 
 def _given(formula, point):

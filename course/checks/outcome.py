@@ -8,6 +8,8 @@ from typing import NamedTuple
 from course.answers import UNANSWERED, Raised
 from course.timeline import Timeline
 
+MOST_DIGITS = 1000  # of a number that is written as text, and of its power of ten
+
 
 class Message(NamedTuple):
     """One thing to say; `code` names its kind in every language, `good` whether it is praise."""
@@ -58,9 +60,15 @@ def unreadable(value, name: str, wanted: str) -> Message | None:
 
 
 def as_number(value):
-    """A number, also one written as text (`"3/7"`, `"3 / 7"`, `"42.9%"`); None for what is none."""
+    """A number, also one written as text (`"3/7"`, `"3 / 7"`, `"42.9%"`); None for what is none.
+
+    >>> as_number("42.5%"), as_number("1e999999"), as_number(True)
+    (Fraction(17, 40), None, None)
+    """
     if isinstance(value, str):
         text = "/".join(part.strip() for part in value.split("/"))
+        if len(text) > MOST_DIGITS or any(abs(int(power)) > MOST_DIGITS for power in re.findall(r"[eE]([+-]?\d+)", text)):
+            return None  # to make a Fraction of it could take for ever
         try:
             return Fraction(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
         except (ValueError, ZeroDivisionError):

@@ -45,5 +45,5 @@ def _candidates(layout, model, cluster) -> Iterator[Layout]:
 
 
 def _distance(one, other):
-    return round(sum(abs(math.log2(getattr(one, name) / getattr(other, name)))
+    return round(sum(abs(math.log2(getattr(one, name)) - math.log2(getattr(other, name)))
                      for name in ("tp", "pp", "dp", "micro_batch_size", "chunks")), 9)

@@ -30,7 +30,10 @@ class Layout:
     def __post_init__(self):
         whole_above_zero(self)
         if self.nodes is not None:
-            object.__setattr__(self, "nodes", tuple(map(tuple, self.nodes)))
+            try:
+                object.__setattr__(self, "nodes", tuple(map(tuple, self.nodes)))
+            except TypeError:
+                raise ValueError(f"nodes = {self.nodes!r}: it lists the ranks of each node, such as [[0, 1], [2, 3]]") from None
             wrong = next((rank for ranks in self.nodes for rank in ranks if type(rank) is not int or rank < 0), None)
             if wrong is not None:
                 raise ValueError(f"nodes names rank {wrong!r}: ranks are whole numbers from 0 on")
@@ -48,6 +51,10 @@ class Layout:
         """Micro-batches of a step, global batch / (micro-batch size x dp), rounded down where it is not whole."""
         return model.global_batch // (self.micro_batch_size * self.dp)
 
+    def coordinates(self, rank: int) -> dict[str, int]:
+        """Axis -> the place of a rank along it: which TP neighbour, which stage, which replica it is."""
+        return {"tp": rank % self.tp, "pp": rank // (self.tp * self.dp), "dp": rank // self.tp % self.dp}
+
     def groups(self, axis: str) -> list[tuple[int, ...]]:
         """The ranks that talk to each other along an axis: all of a TP or DP group, all stages of a pipeline."""
         step, size = {"tp": (1, self.tp), "dp": (self.tp, self.dp), "pp": (self.tp * self.dp, self.pp)}[axis]
@@ -59,6 +66,15 @@ class Layout:
         if self.nodes is None:
             return {rank: rank // gpus_per_node for rank in range(self.gpus)}
         return {rank: node for node, ranks in enumerate(self.nodes) for rank in ranks}
+
+    def by_node(self, gpus_per_node: int) -> list[list[int]]:
+        """The ranks of each node that has some."""
+        home = self.node_of(gpus_per_node)
+        return [[rank for rank in sorted(home) if home[rank] == node] for node in sorted(set(home.values()))]
+
+    def stage_of(self, rank: int) -> int:
+        """The stage of the pipeline, with chunks the place in it, that a rank belongs to."""
+        return rank // (self.tp * self.dp)
 
     def link(self, axis: str, gpus_per_node: int) -> str | None:
         """The slowest kind of link that an axis uses, INSIDE or ACROSS; None where it has one GPU and sends nothing."""

@@ -12,8 +12,9 @@ from course.layout.model import Model
 from course.layout.nearest import divisors
 from course.layout.placement import AXES, Layout
 from course.layout.search import search
-from course.lessons.layouts import gb, split
+from course.lessons.layouts import split
 from course.view import View, paragraphs, table, together
+from course.words import gb
 
 REASONS = {"heads": "Left out, because the heads cannot be shared out", "layers": "Left out, because the layers cannot be cut so",
            "batch": "Left out, because the global batch is too small for so many replicas",

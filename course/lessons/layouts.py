@@ -15,14 +15,10 @@ from course.layout.model import Model
 from course.layout.placement import AXES, Layout
 from course.layout.volumes import dp_bytes, pp_bytes, tensor_bytes, tp_bytes
 from course.view import View, outcome_view, paragraphs, table, together
+from course.words import gb
 
 SMALL = PAIR.model
 TWO_GPUS = {"tp": Layout(2, 1, 1, 1), "pp": Layout(1, 2, 1, 1), "dp": Layout(1, 1, 2, 1)}
-
-
-def gb(size) -> str:
-    """Bytes as people read them: `6.44 GB`, `0.067 GB`."""
-    return "0 GB" if size == 0 else f"{size / 1e9:.2f} GB" if size >= 1e8 else f"{size / 1e9:.2g} GB"
 
 
 def sizes_of(model: Model) -> View:
@@ -102,16 +98,11 @@ def two_gpu_steps() -> View:
 
 def where_ranks_sit(layout: Layout, cluster: Cluster) -> View:
     """Each rank's place in its stage, and which kind of link each axis uses."""
-    home = layout.node_of(cluster.gpus_per_node)
-    rows = [[f"node {node}", ", ".join(_place(rank, layout) for rank in sorted(home) if home[rank] == node)]
-            for node in sorted(set(home.values()))]
+    rows = [[f"node {node}", ", ".join(f"{rank} (stage {layout.stage_of(rank)})" for rank in ranks)]
+            for node, ranks in enumerate(layout.by_node(cluster.gpus_per_node))]
     links = [f"{axis.upper()} groups {_listed(layout.groups(axis))}: {layout.link(axis, cluster.gpus_per_node)}."
              for axis in AXES if getattr(layout, axis) > 1]
     return together(table(["", "ranks"], rows, str(layout)), paragraphs(*links))
-
-
-def _place(rank, layout):
-    return f"{rank} (stage {rank // (layout.tp * layout.dp)})"
 
 
 def _listed(groups):

@@ -24,7 +24,7 @@ from course.simulation import Traffic
 class Share:
     """What one rank holds of the training: its stages, by number, and all that says what to do with them.
 
-    `rank` is the rank in the schedule, counted from the first of its replica.
+    `rank` is the rank in the schedule.
     """
 
     schedule: Schedule
@@ -33,26 +33,16 @@ class Share:
     seed: int
     stages: dict[int, torch.nn.Module]
     progress: Progress
+    replica: Replica
     during: Callable[[Operation], object] | None = None
     link: Link = field(default_factory=Link)
     execute: Callable | None = None  # who does a step instead of `execute` below
-    replica: Replica = field(default_factory=Replica)
     counted: Trace | None = None  # a step whose memory was counted, for one that is timed without
 
     @property
     def parameters(self) -> list[torch.nn.Parameter]:
         """All parameters that live here."""
         return [parameter for stage in self.stages.values() for parameter in stage.parameters()]
-
-    @property
-    def first_rank(self) -> int:
-        """The process that is rank 0 of this replica."""
-        return self.replica.number * len(self.schedule.ranks)
-
-    @property
-    def other_replica(self) -> int:
-        """The process that holds the same stages in the next replica."""
-        return (self.replica.number + 1) % self.replica.count * len(self.schedule.ranks) + self.rank
 
     @property
     def all_micro_batches(self) -> int:
@@ -72,8 +62,8 @@ def execute(share: Share, step: int, clock, boundaries: Sequence[tuple[int, int]
     """
     trace, meter = Trace(), SavedBytes(share.parameters) if counted else NotCounted()
     traffic = Traffic(share.schedule.stage_to_rank, boundaries or [(0, 0)] * share.schedule.stages)
-    messages = Messages(share.schedule, share.rank, share.sizes.boundary, share.progress, traffic, share.link,
-                        share.first_rank)
+    messages = Messages(share.schedule, share.rank, share.sizes.boundary, share.progress, traffic, share.replica.processes,
+                        share.link)
     stages = _Stages(share, step, meter, trace)
     for position, operation in enumerate(share.schedule.ranks[share.rank]):
         needed, arrival = messages.receive(position)
@@ -98,7 +88,7 @@ def execute(share: Share, step: int, clock, boundaries: Sequence[tuple[int, int]
             trace.bytes_of_one.setdefault(operation.stage, meter.bytes - before)
     messages.finish()
     if share.replica.count > 1:
-        share.progress.wait(len(trace.operations), share.other_replica)
+        share.progress.wait(len(trace.operations), share.replica.peer)
         trace.reducing = share.replica.sum_gradients(share.parameters)
     share.progress.reset()
     trace.overruns, trace.disturbance, trace.bytes_sent = clock.overruns, clock.disturbance, messages.bytes_sent

@@ -15,6 +15,7 @@ METHOD = "forkserver" if sys.platform == "linux" else "spawn"
 CALLER = "caller_"
 PRELOAD = ["course.pipeline.preload", "torch", "torch.distributed", "torch.fx.experimental.symbolic_shapes", "cloudpickle"]
 
+_wanted = []  # what the fork server imports before all this, see `want`
 _started = set()
 _ready = None  # the fork server that has done its imports
 
@@ -39,13 +40,18 @@ def forget(workers):
     _started.difference_update(workers)
 
 
+def want(*modules: str):
+    """Have the fork server import these as well, if it is not yet there: else each worker does for itself, when it needs them."""
+    _wanted.extend(module for module in modules if module not in _wanted)
+
+
 def preload():
     """Start the fork server, which imports torch in the background. Returns at once."""
     if METHOD == "forkserver":
         from multiprocessing import forkserver, resource_tracker
 
         # no module has such a name: it tells the fork server whose it is, see course.pipeline.preload
-        forkserver.set_forkserver_preload([*PRELOAD, f"{CALLER}{os.getpid()}"])
+        forkserver.set_forkserver_preload([*_wanted, *PRELOAD, f"{CALLER}{os.getpid()}"])
         resource_tracker.ensure_running()  # not below: it would let Ctrl-C through again
         with _no_main(), no_interrupt():
             forkserver.ensure_running()

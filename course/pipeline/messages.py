@@ -4,6 +4,9 @@ Three rules took time to find. The next receive is posted one operation ahead. H
 the step ends: without either the message is lost. A receive has the shape that is sent: a smaller one ends the process.
 """
 
+import contextlib
+from collections.abc import Sequence
+
 import torch
 import torch.distributed as dist
 
@@ -17,6 +20,17 @@ STAMP = 2  # float32 places at the end of a message: a whole number, the nanosec
 
 class NeighbourLost(RuntimeError):
     """A message could not be sent or received: as a rule some other rank is at fault."""
+
+
+@contextlib.contextmanager
+def blaming_neighbours():
+    """What gloo says of a broken connection becomes a NeighbourLost, where torch itself sends and receives."""
+    try:
+        yield
+    except RuntimeError as error:
+        if isinstance(error, dist.DistError) or "gloo" in str(error):
+            raise NeighbourLost(str(error)) from error
+        raise
 
 
 def tag_of(sender: Operation, schedule: Schedule) -> int:
@@ -36,9 +50,9 @@ class Messages:
     """The messages of one rank in one step. Stages that are neighbours on one rank pass their tensors without a copy."""
 
     def __init__(self, schedule: Schedule, rank: int, shape: tuple[int, ...], progress: Progress, traffic: Traffic,
-                 link: Link | None = None, first: int = 0):
+                 processes: Sequence[int], link: Link | None = None):
         self.schedule, self.rank, self.shape, self.progress, self.traffic = schedule, rank, shape, progress, traffic
-        self.link, self._first = link or Link(), first  # the process of rank 0
+        self.link, self._processes = link or Link(), processes  # by rank
         self.bytes_sent: dict[tuple[int, int], int] = {}
         self._needs = [self._need(operation) for operation in schedule.ranks[rank]]
         self._remote = [position for position, need in enumerate(self._needs) if need and self._home(need.stage) != rank]
@@ -52,7 +66,7 @@ class Messages:
             return None, 0
         if need in self._passed:
             return self._passed.pop(need)
-        peer = self._first + self._home(need.stage)
+        peer = self._process_of(need.stage)
         self.progress.wait(position, peer)
         while self._next < len(self._remote) and len(self._posted) < 2:
             self._post(self._remote[self._next])
@@ -77,7 +91,7 @@ class Messages:
         if self._home(stage) == self.rank:
             self._passed[operation] = content, end
             return
-        peer = self._first + self._home(stage)
+        peer = self._process_of(stage)
         buffer = _buffer(self.shape, self.link.device)
         place, stamp = _parts(buffer, self.shape)
         place.copy_(content)
@@ -104,9 +118,12 @@ class Messages:
     def _home(self, stage):
         return self.schedule.stage_to_rank[stage]
 
+    def _process_of(self, stage):
+        return self._processes[self._home(stage)]
+
     def _post(self, position):
         need = self._needs[position]
-        peer, buffer = self._first + self._home(need.stage), _buffer(self.shape, self.link.device)
+        peer, buffer = self._process_of(need.stage), _buffer(self.shape, self.link.device)
         group = self.link.group(need.stage, self.schedule.ranks[self.rank][position].stage)
         try:
             self._posted[position] = dist.irecv(buffer, peer, group, tag_of(need, self.schedule)), buffer

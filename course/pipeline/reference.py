@@ -12,8 +12,8 @@ from course.pipeline.training import flat_gradient
 def reference(worker, sizes, stages, micro_batches, order, seed, steps, learning_rate, theirs, build=None):
     """Train the whole model here, micro-batches in the given order, and compare the last step's gradients.
 
-    `theirs` is stage -> bytes, as training.gradients hands them over. Returns the losses and the largest difference over
-    all parameters: infinite where a number is missing or is none.
+    `theirs` is stage -> bytes of every process that has this stage, as training.gradients hands them over. Returns the losses
+    and the largest difference over all parameters: infinite where a number is missing or is none.
     """
     parts = [build_stage(sizes, stages, stage, seed, build).to(worker.device) for stage in range(stages)]
     model = torch.nn.Sequential(*parts)
@@ -31,8 +31,8 @@ def reference(worker, sizes, stages, micro_batches, order, seed, steps, learning
             loss = loss_of(model(tokens), targets, micro_batches)
             loss.backward()
             losses[-1][number] = loss.item()
-    return {"losses": losses, "difference": max(_difference(flat_gradient(part).cpu(), theirs.get(stage, b""))
-                                                for stage, part in enumerate(parts))}
+    return {"losses": losses, "difference": max(_difference(flat_gradient(part).cpu(), content)
+                                                for stage, part in enumerate(parts) for content in theirs.get(stage) or [b""])}
 
 
 def _difference(ours, content):

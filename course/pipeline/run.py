@@ -3,11 +3,11 @@
 import collections
 import contextlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from course.pipeline.machine import facts
 from course.pipeline.measurement import GROWTH, NANO, measure, slot_for
-from course.pipeline.places import Places
+from course.pipeline.places import Places, in_a_row
 from course.pipeline.pool import taken, travelling
 from course.pipeline.record import Run
 from course.pipeline.request import check, check_engine, check_training, read_costs
@@ -50,7 +50,7 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
     predicted = simulate(schedule, costs)
     sizes = (sizes or Sizes()).for_stages(schedule.stages)
     ranks, stages = dp * len(schedule.ranks), schedule.stages
-    output, places = [""] * ranks, Places(schedule)
+    output, places = [""] * ranks, Places(schedule, in_a_row(schedule, dp))
     patience = PATIENCE + steps * PATIENCE_EACH * sum(map(len, schedule.ranks))
     with taken(ranks) if workers is None else contextlib.nullcontext(workers) as pool:
         def do(job, *arguments, on=ranks, planned=0.0):
@@ -71,8 +71,7 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
         weights = {stage: size for reply in prepared for stage, size in reply["parameter_bytes"].items()}
         truth, too_large = {"losses": [], "difference": math.nan}, sum(weights.values()) > LARGEST_COMPARED
         if compare and not too_large:
-            gradients = {stage: flat for reply in do("course.pipeline.training:gradients", on=len(schedule.ranks))
-                         for stage, flat in reply.items()}
+            gradients = by_stage(do("course.pipeline.training:gradients"))
             order = [replica * schedule.micro_batches + number for replica in range(dp) for number in _order(schedule)]
             truth, = do("course.pipeline.reference:reference", sizes, stages, dp * schedule.micro_batches, order, seed,
                         steps, learning_rate, gradients, build, on=1)
@@ -84,8 +83,8 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
     return Run(
         schedule=schedule, clock=clock, engine=engine, slot_seconds=got.slot_seconds, predicted=predicted, measured=got.timeline,
         bubble_measured=got.bubble, overruns=got.overruns, attempts=got.attempts,
-        losses=tuple(_total(collections.ChainMap(*losses)) for losses in every_step),
-        reference_losses=tuple(map(_total, truth["losses"])), max_gradient_difference=truth["difference"],
+        losses=tuple(total(collections.ChainMap(*losses)) for losses in every_step),
+        reference_losses=tuple(map(total, truth["losses"])), max_gradient_difference=truth["difference"],
         peak_activations_measured=tuple(trace.peak_activations for trace in got.traces),
         peak_activation_bytes=tuple(trace.peak_activation_bytes for trace in got.traces),
         activation_bytes_left=tuple(trace.activation_bytes_left for trace in got.traces),
@@ -98,13 +97,21 @@ def run(schedule: Schedule, *, clock: str = "paced", forward: float | Sequence |
         notes=tuple(_notes(got, dragged, compare and too_large)))
 
 
+def by_stage(replies: Iterable[dict[int, bytes]]) -> dict[int, set[bytes]]:
+    """What the processes have of each stage, each content once: as a rule all that have a stage have the same."""
+    found = {}
+    for stage, content in (item for reply in replies for item in reply.items()):
+        found.setdefault(stage, set()).add(content)
+    return found
+
+
 def keepable_slot(schedule: Schedule, costs: Costs, sizes: Sizes | None = None, dp: int = 1) -> float:
     """Seconds of a slot with which this machine can keep the paced clock for this schedule: a step is timed, none is measured.
 
     ValueError and PipelineError as `run` has them.
     """
     check(schedule, "paced", None, 1, 0, costs, None, dp)
-    ranks, places = dp * len(schedule.ranks), Places(schedule)
+    ranks, places = dp * len(schedule.ranks), Places(schedule, in_a_row(schedule, dp))
     patience = PATIENCE + PATIENCE_EACH * sum(map(len, schedule.ranks))
     with taken(ranks) as pool:
         for job, *arguments in (("prepare", schedule, (sizes or Sizes()).for_stages(schedule.stages), 0, None, "ours", None, dp),
@@ -132,7 +139,8 @@ def _reducing(traces, ranks):
     return max(min(trace.reducing for trace in traces[rank::ranks]) for rank in range(ranks))
 
 
-def _total(losses):
+def total(losses: dict[int, float]) -> float:
+    """The loss of a step, from those of its micro-batches by their numbers."""
     return sum(losses[number] for number in sorted(losses))
 
 

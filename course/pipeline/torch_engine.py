@@ -11,13 +11,12 @@ import tempfile
 import time
 
 import torch
-import torch.distributed as dist
 from torch.distributed import pipelining
 from torch.distributed.pipelining.schedules import _PipelineScheduleRuntime
 
 from course.pipeline.data import micro_batch
 from course.pipeline.memory import NotCounted, SavedBytes
-from course.pipeline.messages import NeighbourLost
+from course.pipeline.messages import blaming_neighbours
 from course.pipeline.model import loss_of
 from course.pipeline.sizes import VOCABULARY
 from course.pipeline.trace import Trace
@@ -137,13 +136,9 @@ class _Engine:
         self.meter = SavedBytes(share.parameters) if counted else NotCounted()
         batches = [micro_batch(share.sizes, share.seed, step, number) for number in range(share.schedule.micro_batches)]
         tokens, targets = (torch.cat(parts).to(share.link.device) for parts in zip(*batches, strict=True))
-        try:
+        with blaming_neighbours():
             self.schedule.step(*[tokens] if self.first else [], **{"target": targets} if self.last else {},
                                return_outputs=False)
-        except RuntimeError as error:
-            if isinstance(error, dist.DistError) or "gloo" in str(error):
-                raise NeighbourLost(str(error)) from error
-            raise
         share.progress.reset()
         self.trace.peak_activations, self.trace.peak_activation_bytes = self.meter.peak_owners, self.meter.peak_bytes
         self.trace.activation_bytes_left = self.meter.bytes

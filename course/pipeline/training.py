@@ -21,7 +21,7 @@ def prepare(worker, schedule, sizes, seed, during, engine="ours", build=None, re
     rank = worker.rank % ranks
     stages = {stage: build_stage(sizes, schedule.stages, stage, seed, build).to(link.device)
               for stage, home in enumerate(schedule.stage_to_rank) if home == rank}
-    worker.kept = Share(schedule, rank, sizes, seed, stages, worker.progress, during, link, replica=replica)
+    worker.kept = Share(schedule, rank, sizes, seed, stages, worker.progress, replica, during, link)
     if engine == "torch":
         from course.pipeline.torch_engine import engine_for  # its import takes seconds
 

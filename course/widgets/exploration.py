@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from html import escape
-from numbers import Integral, Real
+from numbers import Real
 
 from course import formulas
 from course.figures.figure import Figure, stack
@@ -13,6 +12,8 @@ from course.figures.words import number, share
 from course.schedules import SCHEDULES
 from course.simulation import Costs, simulate
 from course.timeline import Timeline
+from course.widgets.still import Still, html_table, still_form
+from course.widgets.values import along, whole
 from course.words import counted
 
 LIMITS = {"ranks": (1, 16), "micro_batches": (1, 64), "chunks": (1, 4), "backward": (0.5, 4.0)}
@@ -21,10 +22,6 @@ MOST_LISTED = 8
 LESSONS = ("gpipe", "1f1b", "interleaved_1f1b")  # to choose from where no others are named
 CLOSED = frozenset(LESSONS)  # those with closed forms
 NONE_KNOWN = "no closed form known here"
-NEEDS_KERNEL = "The sliders need a kernel: open this notebook in JupyterLab and run this cell."
-# JupyterLab says "Error displaying widget" where the kernel that knew it is gone; the picture above says what to do
-_QUIET = ("<style>.jp-OutputArea-child:has(.lex-still) + .jp-OutputArea-child > .jp-OutputArea-output:not(:has(*))"
-          "{display:none}</style>")
 
 
 @dataclass(frozen=True)
@@ -58,10 +55,12 @@ class Scope:
         return "rank" if self.chunked else "stage"
 
     def sliders(self) -> list[list]:
-        """Key, words, least and most of each slider; chunks only where they change something."""
-        words = {"ranks": f"{self.place}s p", "micro_batches": "micro-batches m", "chunks": "chunks a rank v",
-                 "backward": "backward : forward"}
-        return [[key, words[key], *LIMITS[key]] for key in LIMITS if key != "chunks" or self.chunked]
+        """Key, words, least, most and values of each slider; chunks only where they change something."""
+        words = {"ranks": f"{self.place}s p", "micro_batches": "micro-batches m", "chunks": "chunks a rank v"}
+        least, most = LIMITS["backward"]
+        ratios = [least + step * float(STEP) for step in range(int((most - least) / STEP) + 1)]
+        return [*([key, words[key], *LIMITS[key], []] for key in words if key != "chunks" or self.chunked),
+                along("backward", "backward : forward", ratios, "{:g} : 1")]
 
 
 EVERYTHING = Scope()
@@ -77,27 +76,13 @@ class Exploration:
     summary: str
 
 
-@dataclass(frozen=True, repr=False)
-class Still:
-    """The picture and its numbers without sliders, as HTML and as text."""
-
-    html: str
-    text: str
-
-
 def read_setting(schedule, ranks, micro_batches, chunks, backward, memory=False, grid=False) -> Setting:
     """A setting of sound values. ValueError names the value that is none, and what would do."""
     if not isinstance(schedule, str) or schedule not in SCHEDULES:
         raise ValueError(f"schedule = {schedule!r} is not known: take one of {', '.join(SCHEDULES)}")
-    sizes = (_whole(name, value) for name, value in (("ranks", ranks), ("micro_batches", micro_batches), ("chunks", chunks)))
+    sizes = (whole(name, value, *LIMITS[name])
+             for name, value in (("ranks", ranks), ("micro_batches", micro_batches), ("chunks", chunks)))
     return Setting(schedule, *sizes, _ratio(backward), bool(memory), bool(grid))
-
-
-def _whole(name, value):
-    least, most = LIMITS[name]
-    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value <= most:
-        raise ValueError(f"{name} = {value!r}: a whole number from {least} to {most} is needed")
-    return int(value)
 
 
 def _ratio(value):
@@ -225,20 +210,11 @@ def _short(values):
 
 def numbers_html(rows) -> str:
     """The rows as a table."""
-    cell = "padding:.1em 1em .1em 0;text-align:left;vertical-align:top"
-    head = "".join(f"<th scope='col' style='{cell}'>{name}</th>"
-                   for name in ("", "simulated", "closed form")[:max(map(len, rows), default=3)])
-    body = "".join(f"<tr><th scope='row' style='{cell}'>{escape(name)}</th>"
-                   + "".join(f"<td style='{cell}'>{escape(value)}</td>" for value in values) + "</tr>"
-                   for name, *values in rows)
-    return f"<table style='border-collapse:collapse'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" * bool(rows)
+    return html_table(("", "simulated", "closed form")[:max(map(len, rows), default=3)], rows)
 
 
 def still(setting: Setting, scope: Scope = EVERYTHING) -> Still:
-    """What stands where there is no kernel: the picture, its numbers, and a line that says so."""
+    """What stands where there is no kernel."""
     found = explored(replace(setting, grid=True), scope)
     lines = ["; closed form: ".join((f"{name}: {simulated}", *closed)) for name, simulated, *closed in found.rows]
-    picture = found.figure._repr_html_() if found.figure else ""
-    words = "".join(f"<p>{escape(line)}</p>" for line in (*found.remarks, NEEDS_KERNEL))
-    text = "\n".join(([found.figure.text] if found.figure else []) + lines + [*found.remarks, NEEDS_KERNEL])
-    return Still(f"<div class='lex-still'>{_QUIET}{picture}{numbers_html(found.rows)}{words}</div>", text)
+    return still_form(found.figure, numbers_html(found.rows), lines, found.remarks)

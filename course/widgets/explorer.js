@@ -1,12 +1,14 @@
-// Sliders, and below them what the kernel answers. One setting is on its way at most; what is chosen meanwhile goes next.
+// Controls, and below them what the kernel answers. One setting is on its way at most; what is chosen meanwhile goes next.
+// What there is to choose and what an answer says, Python alone knows: this page is that of every Explorer.
 
 const PATIENCE = 3000, QUIET = 600;  // milliseconds: without an answer, without a new answer
 const NO_ANSWER = "No answer from the kernel yet. It may be busy with another cell; if it was restarted, run this cell again.";
 
 function render({model, el}) {
+  const words = model.get("words");
   const picture = make("div", {class: "lex-picture"}), numbers = make("div", {class: "lex-numbers"});
-  const remarks = make("div", {class: "lex-remarks"}), grid = make("pre", {class: "lex-grid", tabindex: "0", "aria-label": "timeline as text"});
-  const below = make("div", {class: "lex-below"}, remarks, picture, numbers, grid);
+  const remarks = make("div", {class: "lex-remarks"}), grid = make("pre", {class: "lex-grid", tabindex: "0", "aria-label": words.grid});
+  const below = make("div", {class: "lex-below", tabindex: "-1"}, remarks, picture, numbers, grid);
   const said = make("div", {class: "lex-said", role: "status"});
   const name = `lex-${Math.random().toString(36).slice(2)}`;  // radio buttons of one view belong together
   let late, quiet;
@@ -22,59 +24,81 @@ function render({model, el}) {
 
   // ---- what is chosen
 
-  const sliders = model.get("sliders").map(([key, words, min, max]) => {
-    const written = value => key === "backward" ? `${value} : 1` : String(value);
+  // A slider of whole numbers, or one along `values`: pairs of a value and its words.
+  const sliders = model.get("sliders").map(([key, words, min, max, values]) => {
+    const valueAt = place => values.length ? values[place][0] : place;
+    const written = place => values.length ? values[place][1] : String(place);
+    const placeOf = value => values.length ? values.findIndex(([other]) => other === value) : value;
     const value = make("output", {"aria-hidden": "true"});
-    const input = make("input", {type: "range", min, max, step: key === "backward" ? 0.5 : 1, "aria-label": words});
+    const input = make("input", {type: "range", min, max, step: 1, "aria-label": words});
     input.addEventListener("input", () => {
       tell();
-      send({[key]: Number(input.value)});
+      send({[key]: valueAt(Number(input.value))});
     });
     const tell = () => {
       value.textContent = written(input.value);
       input.setAttribute("aria-valuetext", written(input.value));
     };
     return {part: make("label", {}, make("span", {}, words), input, value), put: wanted => {
-      if (Number(input.value) !== wanted[key]) input.value = wanted[key];
+      const place = placeOf(wanted[key]);
+      if (Number(input.value) !== place) input.value = place;
       tell();
     }};
   });
 
-  const schedules = model.get("choices").map(([key, words]) => {
-    const input = make("input", {type: "radio", name, value: key, onchange: () => send({schedule: key})});
-    return {part: make("label", {}, input, words), put: wanted => { input.checked = wanted.schedule === key; }};
+  const choices = model.get("choices").map(([key, label]) => {
+    const input = make("input", {type: "radio", name, value: key, onchange: () => send({[words.key]: key})});
+    return {part: make("label", {}, input, label), put: wanted => { input.checked = wanted[words.key] === key; }};
   });
 
-  const boxes = [["memory", "memory under it"], ["grid", "as text"]].map(([key, words]) => {
+  const boxes = model.get("boxes").map(([key, label]) => {
     const input = make("input", {type: "checkbox", onchange: () => send({[key]: input.checked})});
-    return {part: make("label", {}, input, words), put: wanted => { input.checked = wanted[key]; }};
+    return {part: make("label", {}, input, label), put: wanted => { input.checked = wanted[key]; }};
   });
 
-  const follow = () => [...sliders, ...schedules, ...boxes].forEach(({put}) => put(model.get("wanted")));
+  const follow = () => [...sliders, ...choices, ...boxes].forEach(({put}) => put(model.get("wanted")));
+
+  // What is shown may be chosen as well: its data say what then changes.
+  const takes = event => {
+    const chosen = event.target.closest("[data-take]");
+    if (chosen) send(JSON.parse(chosen.dataset.take));
+  };
 
   // ---- what is shown
 
+  const remark = said => {
+    const [words, take, label] = [said].flat();
+    return make("p", {class: "lw-note"}, words, ...(take ? [" ", make("button", {type: "button", "data-take": take}, label)] : []));
+  };
+
   function show() {
-    const shown = model.get("shown");
+    const shown = model.get("shown"), focused = below.contains(document.activeElement) && document.activeElement;
     // a size without a schedule must not move what stands below it
     if (!shown.picture) below.style.minHeight = `${below.offsetHeight}px`;
     picture.innerHTML = shown.picture;
     numbers.innerHTML = shown.numbers;
-    remarks.replaceChildren(...shown.remarks.map(words => make("p", {}, words)));
+    remarks.replaceChildren(...shown.remarks.map(remark));
     grid.textContent = shown.grid;
     grid.hidden = !shown.grid;
     if (shown.picture) below.style.minHeight = "";
+    if (focused && !focused.isConnected) {  // it was a button of the last answer: go on at its like, or from here
+      const like = [...below.querySelectorAll("button")].find(button => button.dataset.take === focused.dataset.take
+        && button.textContent === focused.textContent);
+      (like || below).focus({preventScroll: true});
+    }
     if (shown.turn === model.get("wanted").turn) clearTimeout(late);
     clearTimeout(quiet);
     said.classList.remove("lex-late");
     if (shown.turn) quiet = setTimeout(() => { said.textContent = shown.summary; }, QUIET);
   }
 
-  el.classList.add("lex");
+  el.classList.add("lw", "lex");
   el.setAttribute("role", "group");
-  el.setAttribute("aria-label", "Explorer of schedules");
+  el.setAttribute("aria-label", words.group);
+  below.addEventListener("click", takes);
+  below.dataset.lmSuppressShortcuts = "true";
   el.replaceChildren(
-    make("div", {class: "lex-schedules", role: "radiogroup", "aria-label": "schedule"}, ...schedules.map(({part}) => part)),
+    make("div", {class: "lex-choices", role: "radiogroup", "aria-label": words.choice}, ...choices.map(({part}) => part)),
     make("div", {class: "lex-sliders"}, ...sliders.map(({part}) => part)),
     make("div", {class: "lex-boxes"}, ...boxes.map(({part}) => part)),
     below, said);

@@ -1,48 +1,23 @@
-"""The Explorer: sliders for the sizes of a schedule, its timeline and numbers below; what it shows is made in `exploration`."""
+"""The Explorer of schedules: sliders for its sizes, its timeline and numbers below; what it shows is made in `exploration`."""
 
-from pathlib import Path
-
-import anywidget
-import traitlets
-from IPython import get_ipython
-from IPython.display import display
+from functools import partial
 
 from course.schedules import SCHEDULES
-from course.widgets.exploration import EVERYTHING, LESSONS, Scope, Still, explored, numbers_html, read_names, read_setting, still
+from course.widgets.exploration import EVERYTHING, LESSONS, Scope, explored, numbers_html, read_names, read_setting, still
+from course.widgets.live import Live
+from course.widgets.still import Still
 
-_HERE = Path(__file__).parent
-_VIEW = "application/vnd.jupyter.widget-view+json"
+_WORDS = {"group": "Explorer of schedules", "key": "schedule", "choice": "schedule", "grid": "timeline as text"}
+_BOXES = [["memory", "memory under it"], ["grid", "as text"]]
 
 
-class Explorer(anywidget.AnyWidget):
-    """The widget: `wanted` is where the sliders stand, `shown` the answer to the last setting that was worked out."""
-
-    _esm = "\n".join((_HERE / name).read_text("utf-8") for name in ("elements.js", "explorer.js"))
-    _css = (_HERE / "explorer.css").read_text("utf-8")
-    choices = traitlets.List().tag(sync=True)
-    sliders = traitlets.List().tag(sync=True)
-    wanted = traitlets.Dict().tag(sync=True, echo_update=False)
-    shown = traitlets.Dict().tag(sync=True)
+class Explorer(Live):
+    """The widget: `setting` as it begins, `scope` what there is to choose from and what is shown of it."""
 
     def __init__(self, setting, scope: Scope):
-        """`setting` as it begins, `scope` what there is to choose from and what is shown of it."""
-        start = {**vars(setting), "backward": float(setting.backward), "turn": 0}
-        choices = [[name, SCHEDULES[name].title] for name in scope.schedules]
-        super().__init__(choices=choices, sliders=scope.sliders(), wanted=start, shown=answer(start, scope))
-        self._scope, self._still = scope, still(setting, scope)
-        self.observe(self._work_out, "wanted")
-
-    def _work_out(self, change):
-        self.shown = answer(change["new"], self._scope)
-
-    def __repr__(self):
-        return self._still.text
-
-    def _ipython_display_(self):
-        # Two outputs: where nothing can show the second one, the first stays; where it is shown it hides the first.
-        display({"text/html": self._still.html, "text/plain": self._still.text}, raw=True)
-        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
-        display({_VIEW: view, "text/html": "", "text/plain": "(the Explorer's sliders, in JupyterLab)"}, raw=True)
+        super().__init__({**vars(setting), "backward": float(setting.backward)}, partial(answer, scope=scope),
+                         still(setting, scope), words=_WORDS, boxes=_BOXES, sliders=scope.sliders(),
+                         choices=[[name, SCHEDULES[name].title] for name in scope.schedules])
 
 
 def answer(wanted: dict, scope: Scope = EVERYTHING) -> dict:
@@ -64,30 +39,10 @@ def explorer(schedule="1f1b", ranks=4, micro_batches=8, chunks=1, backward=1, sc
     `formulas=False` leaves the closed forms for the learner to find. ValueError names a value that is none.
     """
     setting = read_setting(schedule, ranks, micro_batches, chunks, backward)
-    made = Explorer(setting, Scope(read_names(schedule, schedules), bool(formulas)))
-    _replace(made)
-    return made
+    return Explorer(setting, Scope(read_names(schedule, schedules), bool(formulas)))
 
 
 def without_sliders(schedule, ranks, micro_batches, chunks, backward, schedules, formulas=True) -> Still:
     """The same without a widget. ValueError names a value that is none."""
     setting = read_setting(schedule, ranks, micro_batches, chunks, backward)
     return still(setting, Scope(read_names(schedule, schedules), bool(formulas)))
-
-
-_in_cell: dict[str, tuple[str, list[Explorer]]] = {}  # cell id -> its last run and the Explorers made in it
-
-
-def _replace(made):
-    """Close what an earlier run of this cell has made: nobody sees it any more."""
-    shell = get_ipython()
-    parent = shell.get_parent() if hasattr(shell, "get_parent") else {}
-    cell, run = (parent.get("metadata") or {}).get("cellId"), (parent.get("header") or {}).get("msg_id")
-    if not cell:
-        return
-    before, there = _in_cell.get(cell, (run, []))
-    if before != run:
-        for old in there:
-            old.close()
-        there = []
-    _in_cell[cell] = (run, [*there, made])

@@ -1,7 +1,7 @@
 // The grid: a table of role grid with one stop for Tab, a palette for the mouse, keys for all of it.
 
 function render({model, el}) {
-  const say = make("div", {class: "lge-say", role: "status"});
+  const say = make("div", {class: "lge-say lw-note", role: "status"});
   const state = make("span", {class: "lge-state"}), count = make("span");
   const table = make("table", {role: "grid", "aria-description": ABOUT_KEYS});
   const preview = make("pre");
@@ -201,7 +201,7 @@ function render({model, el}) {
   for (const [event, does] of Object.entries({keydown: press, focusin: settleFocus, pointerdown: hold, pointerover: stroke, click})) {
     table.addEventListener(event, does);
   }
-  el.classList.add("lge");
+  el.classList.add("lw", "lge");
   el.replaceChildren(
     make("div", {class: "lge-bar"}, palette(sign => { brush = sign; }),
       make("div", {class: "lge-tools"}, button("Undo", undo), button("Clear", clear)),

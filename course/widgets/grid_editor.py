@@ -5,9 +5,9 @@ from pathlib import Path
 
 import anywidget
 import traitlets
-from IPython import get_ipython
 
 from course.drawing import STUB, UNMARKED, DrawingError, read_drawing, salvage_drawing
+from course.widgets.in_cell import running
 
 MOST_SLOTS = 200
 _HERE = Path(__file__).parent
@@ -21,7 +21,7 @@ class GridEditor(anywidget.AnyWidget):
     """The widget: `text` is the drawing as it stands in the grid, `saved` what the cell held when it last ran."""
 
     _esm = "\n".join((_HERE / name).read_text("utf-8") for name in _SCRIPTS)
-    _css = (_HERE / "grid_editor.css").read_text("utf-8")
+    _css = "\n".join((_HERE / name).read_text("utf-8") for name in ("base.css", "grid_editor.css"))
     text = traitlets.Unicode().tag(sync=True)
     saved = traitlets.Unicode().tag(sync=True)
     source = traitlets.Unicode().tag(sync=True)
@@ -91,9 +91,7 @@ _in_cell: dict[str, GridEditor] = {}  # cell id -> the editor it showed last
 
 
 def _keep_draft(editor):
-    shell = get_ipython()
-    parent = shell.get_parent() if hasattr(shell, "get_parent") else {}
-    cell = (parent.get("metadata") or {}).get("cellId")
+    cell, _ = running()
     if not cell:
         return
     before = _in_cell.get(cell)

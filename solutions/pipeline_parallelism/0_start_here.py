@@ -115,6 +115,7 @@ reveal("gradient-difference", first_run.gradient_difference)
 # | 2_1f1b_phases | run out of memory with GPipe, write 1F1B as a function, run it, measure what each stage holds |
 # | 3_bubble_fraction | find the formula of the bubble, and where it ends |
 # | 4_virtual_stages | give each GPU several chunks of the model, run that order, measure what it gains and costs |
+# | 5_tp_pp_dp_design | lay a model out over the GPUs of a cluster by TP, PP and DP, and find the fastest layout that fits |
 # | 6_experiment_table | plan and run a table of experiments, and draw conclusions from it |
 #
 # Everything that you do stays on this machine. Where you are so far:

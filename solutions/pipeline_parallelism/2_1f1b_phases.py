@@ -407,6 +407,17 @@ hint("ex2-claims")
 #    for a backward. In GPipe it is m on every stage, because no backward comes before the last forward.
 # 4. (1 point) With equally many micro-batches the bubble is the same as GPipe's: the pipeline fills and drains once in both. 1F1B
 #    saves memory, not time; the memory lets m grow, and a larger m makes the bubble's share smaller.
+#
+# **Rubric (for the instructor), 1 point each, half a point where marked (½):**
+#
+# 1. All three phases: forwards only; forward and backward in turn (or backward and forward); backwards only. (½ for two of
+#    them, or for all three without a reason for the warm-up.)
+# 2. The last stage has the loss, so a backward follows its own forward at once. "No warm-up" and "a warm-up of one", with the
+#    forward of the first pair counted in, are both right. (½ for the number without the reason.)
+# 3. At most p - stage in flight, with a reason, and m for GPipe. (½ for the two numbers without a reason, or for stage 0
+#    alone.) Not: 1F1B holds one micro-batch everywhere.
+# 4. The same bubble for the same m; what 1F1B gains is memory, and through it a larger m. (½ for "memory" without a word on
+#    the bubble.) Not: 1F1B has a smaller bubble.
 
 # %%
 hint("ex2-explain")

@@ -480,14 +480,15 @@ reveal("heavy-with-chunks", slow_chunks.slots)
 # It costs messages, 2 m (p v - 1) in place of 2 m (p - 1), here 112 in place of 48; and in Megatron's order memory, 11 chunks
 # in place of the worth of 8 on rank 0, which is 1 + (p-1)/(p v) = 1.375 times 1F1B's.
 #
-# **Rubric (for the instructor), 1 point each:**
+# **Rubric (for the instructor), 1 point each, half a point where marked (½):**
 #
 # 1. Physical against virtual: a rank or GPU, against one of the v chunks of layers that it holds.
 # 2. What the flag fixes, the layers of a chunk, and how v follows: layers / p / flag.
 # 3. Why the bubble shrinks: each wait of fill and drain is 1/v as long, their number and the work stay the same. (Not: there
 #    are fewer waits, or there is less work.)
-# 4. A true cost: messages, (p v - 1)/(p - 1) times in all or v times on a rank in the middle; or more activations in
-#    Megatron's order; or that m must be a multiple of p; or sensitivity to latency. "Less memory" is none.
+# 4. A true cost with its number: messages, (p v - 1)/(p - 1) times in all or v times on a rank in the middle; or more
+#    activations in Megatron's order; or that m must be a multiple of p; or sensitivity to latency. (½ for a true cost without
+#    a number, and for "v times the messages" without saying where.) "Less memory" is none.
 
 # %%
 hint("ex4-explain")

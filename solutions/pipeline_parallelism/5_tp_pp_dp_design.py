@@ -21,8 +21,9 @@
 from course.layout import Layout
 from course.layout.cards import CARDS
 from course.lessons.cards import card, my_design, planner, ranking
+from course.lessons.layout_run import run_design
 from course.lessons.layouts import count, deeper, two_gpu_steps, two_gpus, where_ranks_sit, your_memory, your_volumes
-from course.notebook import check, hint, predict, reveal, when_right
+from course.notebook import check, explore_layouts, hint, predict, reveal, when_right
 
 # %% [markdown]
 # ## Worked example: 2 GPUs
@@ -456,6 +457,23 @@ when_right("ex5-design-c", lambda: ranking("c", design_c))
 # cluster, so both are right. The TP group over two nodes is legal, and hopeless: all its all-reduces wait for the slow link.
 # What crosses the nodes should be what sends least, and that is PP.
 #
+# ### Your layout runs
+#
+# Now your layout for card c trains a transformer: 8 processes, one for each GPU. TP is PyTorch's own, a `DeviceMesh` with
+# `ColwiseParallel` and `RowwiseParallel`; the pipeline and DP are those of the other notebooks. The model and the step are
+# small, so that 8 processes fit into this machine. The same formulas count them, only that an element has 4 bytes here, because
+# in fp32 the gradients can be compared with those of one process. What is sent is counted where each process calls an
+# all-reduce or sends a message.
+#
+# On a machine with one core this takes up to half a minute.
+
+# %%
+when_right("ex5-design-c", lambda: run_design("c", design_c))
+
+# %% [markdown]
+# Find one row of the picture in the formulas: who is the neighbour in the ring, who has the next stage, and what does each get?
+# The bytes are those of any cluster. The time is not: here all processes share a few cores, and no link is slow.
+#
 # ## What would turn a verdict?
 #
 # The planner on a card, with some of its numbers changed: `sequence`, `global_batch`, `inter_gb_per_s`, `memory_gb`,
@@ -495,9 +513,44 @@ when_right("ex5-design-c", lambda: planner("c", inter_gb_per_s=50))
 #    pp 8 becomes the fastest. Card b: with 4 chunks PP's bubble is so small that tp 4 pp 2 is as fast as tp 8. Card c: with an
 #    all-reduce that first adds up inside each node, only a part of the data crosses the slow link, and tp 8 is only 1.2 times
 #    slower; with links between the nodes as fast as inside, 1.05 times.
+#
+# **Rubric (for the instructor), 1 point each, half a point where marked (½):**
+#
+# 1. TP sends in every layer (twice forward, twice backward), PP once a boundary and direction. (½ for "TP sends more" without
+#    saying how often each sends.)
+# 2. TP's messages are waited for by the whole group, PP's can pass while other micro-batches are computed. (½ for one of the
+#    two.)
+# 3. Bytes or times of both axes for a layout with TP inside the node, beside those of one that breaks the rule; `my_design("c",
+#    {...})` prints those of any layout. Off by up to 10% is right. (½ for one of the two layouts, or for one axis.)
+# 4. For two of the three cards a change that turns the verdict: any that the planner bears out counts, not only those above.
+#    (½ for one card, or for two changes without a reason.)
 
 # %%
 hint("ex5-explain")
+
+# %% [markdown]
+# ## Any other layout
+#
+# The sliders choose a layout on any of the three cards. Below them stand the cluster, the memory of the fullest GPU, what is
+# sent over which links, the time of the step, and the place of the layout among all that fit. Click a GPU, or move the last
+# slider, to see whom it talks to. A button takes the layout that it names.
+#
+# 1. On card c, deal the ranks of the fastest layout out to the nodes in turn. Which axis crosses the nodes now, and how many
+#    times as long is the step?
+# 2. On card a, break as many rules at once as you can. Which of the layouts named then are fast?
+# 3. On card b, how many chunks does it take until a pipeline is as fast as the layout at the top?
+
+# %%
+when_right("ex5-design-a", lambda: when_right("ex5-design-b", lambda: when_right("ex5-design-c", lambda: explore_layouts("c"))))
+
+# %% [markdown]
+# A card of your own, up to 64 GPUs (GB/s inside a node and across, then TFLOP/s and the share of them that is reached):
+#
+#     from course.layout import Cluster, Model
+#     from course.layout.cards import Card
+#     model = Model(32, 4096, 32, sequence=4096, vocabulary=32000, global_batch=64)
+#     mine = Card("mine", model, Cluster(4, 8, 80, 450, 50, 989, 0.4))
+#     explore_layouts("mine", 2, 2, 8, cards=mine)
 
 # %% [markdown]
 # ## What to take along

@@ -1,0 +1,34 @@
+"""What a notebook explores with sliders: a schedule, a layout; pictures alone while it is graded or validated."""
+
+from course.layout.cards import CARDS
+from course.progress import is_grading
+from course.view import View, paragraphs
+from course.widgets.explorer import Explorer, explorer, without_sliders
+from course.widgets.layout_explorer import LayoutExplorer, layout_explorer, layout_without_sliders
+
+
+def explore(schedule="1f1b", ranks=4, micro_batches=8, chunks=1, backward=1,
+            schedules=("gpipe", "1f1b", "interleaved_1f1b"), formulas=True) -> Explorer | View:
+    """Sliders for a schedule's sizes, its timeline and numbers below; without them while the notebook is graded or validated.
+
+    `formulas=False` leaves the closed forms for the learner to find.
+    """
+    return _shown(explorer, without_sliders, schedule, ranks, micro_batches, chunks, backward, schedules, formulas)
+
+
+def explore_layouts(card="c", tp=2, pp=2, dp=2, micro_batch_size=1, chunks=1, cards=CARDS) -> LayoutExplorer | View:
+    """Sliders for a layout on a card: the cluster, memory, traffic, the step, the place in the ranking of all that fit.
+
+    `cards` are those to choose from: exercise 5's by their names, or a list of Cards of your own.
+    """
+    return _shown(layout_explorer, layout_without_sliders, card, tp, pp, dp, micro_batch_size, chunks, cards)
+
+
+def _shown(with_sliders, without, *given):
+    try:
+        if not is_grading():
+            return with_sliders(*given)
+        still = without(*given)
+    except ValueError as error:
+        return paragraphs(f"Nothing to explore: {error}.")
+    return View(still.html, still.text)
