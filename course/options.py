@@ -88,7 +88,7 @@ def schedule_of(options, ranks: int | None = None) -> Schedule:
     if name not in SCHEDULES:
         raise ValueError(f"schedule {options.schedule!r} is not known: take one of {', '.join(SCHEDULES)}, or a file.csv")
     entry = SCHEDULES[name]
-    chunks = options.chunks if options.chunks is not None else CHUNKS if entry.chunked else 1
+    chunks = (entry.chunks or CHUNKS) if options.chunks is None else options.chunks
     operations = 2 * ranks * micro_batches * chunks
     if min(ranks, micro_batches, chunks) > 0 and operations > MOST_OPERATIONS:
         raise ValueError(f"{ranks} ranks x {micro_batches} micro-batches x {chunks} chunks are "

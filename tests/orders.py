@@ -1,5 +1,9 @@
 """Other engines' orders, written down from how they make them, to compare ours with."""
 
+from types import SimpleNamespace
+
+import torch.distributed.pipelining.schedules as pytorch
+
 from course.schedule import Operation
 
 
@@ -52,4 +56,15 @@ def pytorch_looped_bfs(ranks, micro_batches, chunks):
         for stage in reversed(stages):
             order += [Operation(stage, "B", micro_batch) for micro_batch in reversed(range(micro_batches))]
         result.append(tuple(order))
+    return tuple(result)
+
+
+def pytorch_v(name, ranks, micro_batches):
+    """What PyTorch's class of this name has its ranks do, by its own code: no process is needed. Pairs as F, then B."""
+    asked = SimpleNamespace(pp_group_size=ranks, num_stages=2 * ranks, _n_microbatches=micro_batches)
+    result = []
+    for rank in range(ranks):
+        actions = getattr(pytorch, name)._calculate_single_rank_operations(asked, rank)
+        single = [part for action in actions if action for part in action.sub_actions or (action,)]
+        result.append(tuple(Operation(stage, kind.value, number) for stage, kind, number, _ in single))
     return tuple(result)

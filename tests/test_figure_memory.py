@@ -43,15 +43,15 @@ def test_names_of_two_widths_keep_the_bars_in_line():
 
 @given(st.sampled_from(list(SCHEDULES)), st.integers(1, 4), st.integers(1, 2), st.integers(1, 3))
 def test_each_slot_has_the_bar_of_what_is_held_in_it(name, p, rounds, backward):
-    schedule = SCHEDULES[name].make(p, p * rounds, 2 if SCHEDULES[name].chunked else 1)
-    timeline = simulate(schedule, Costs(1, backward))
+    schedule = SCHEDULES[name].make(p, 2 * p * rounds, 2 if SCHEDULES[name].chunked else 1)
+    timeline = simulate(schedule, Costs(1, backward, input_grad=1, weight_grad=backward))
     top = max(timeline.peak_activations)
     lines = str(memory_figure(timeline.held, timeline.makespan)).splitlines()
     if timeline.makespan > 60:
         return
     for line, operations, starts, ends in zip(lines, schedule.ranks, timeline.starts, timeline.ends, strict=True):
         spans = {operation: span for operation, *span in zip(operations, starts, ends, strict=True)}
-        pairs = {operation: next(other for other in operations if other.kind == "B" and (other.stage, other.micro_batch) == (
+        pairs = {operation: next(other for other in operations if other.kind in "BW" and (other.stage, other.micro_batch) == (
             operation.stage, operation.micro_batch)) for operation in operations if operation.kind == "F"}
         held = [sum(spans[f][0] <= slot < spans[b][1] for f, b in pairs.items()) for slot in range(timeline.makespan)]
         bars = line.split("|")[1]

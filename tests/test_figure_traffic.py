@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from course.figures import traffic_figure
-from course.figures.step_parts import PART_LOOKS
+from course.figures.step_parts import AXIS_LOOKS
 
 SENT = {(0, 1): ("tp", 1234), (1, 0): ("tp", 1234), (0, 2): ("pp", 56.0)}
 NODES, NAMES = [[0, 1], [2]], {0: "rank 0, stage 0", 1: "rank 1, stage 0", 2: "rank 2, stage 1"}
@@ -36,10 +36,10 @@ def test_each_sender_has_a_row_and_each_receiver_a_column():
     cells = corners(paths(figure, stroke_opacity="0.28")[0])
     assert len(cells) == 9
     place = {(row, column): cells[3 * row + column] for row in range(3) for column in range(3)}
-    legend, tp = paths(figure, fill=PART_LOOKS["tp"].colour)
+    legend, tp = paths(figure, fill=AXIS_LOOKS["tp"].colour)
     assert corners(tp) == [place[0, 1], place[1, 0]] and len(corners(legend)) == 1
-    assert corners(paths(figure, fill=PART_LOOKS["pp"].colour)[1]) == [place[0, 2]]
-    assert paths(figure, fill=PART_LOOKS["dp"].colour) == []
+    assert corners(paths(figure, fill=AXIS_LOOKS["pp"].colour)[1]) == [place[0, 2]]
+    assert paths(figure, fill=AXIS_LOOKS["dp"].colour) == []
 
 
 def test_a_frame_stands_around_what_stays_inside_a_node():

@@ -14,7 +14,7 @@ def cases():
     for name, entry in SCHEDULES.items():
         for p in (4, 3, 2, 1):  # the largest first: its workers serve the others too
             for m in (1, 2, 3, 4, 8):
-                for chunks in (1, 2) if entry.chunked else (1,):
+                for chunks in (entry.chunks,) if entry.chunks else (1, 2):
                     try:
                         entry.make(p, m, chunks)
                     except ValueError:

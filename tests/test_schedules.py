@@ -8,7 +8,7 @@ import pytest
 from course import Costs, Operation, Schedule, schedules, simulate, violations
 from course.recognition import recognize
 from course.schedules import SCHEDULES
-from tests.orders import megatron_with_interleaving, megatron_without_interleaving, pytorch_looped_bfs
+from tests.orders import megatron_with_interleaving, megatron_without_interleaving, pytorch_looped_bfs, pytorch_v
 
 REFERENCE = json.loads((Path(__file__).parent / "reference" / "schedules.json").read_text())
 SIZES = [(p, m) for p in (1, 2, 3, 4, 8) for m in (1, 2, 3, 4, 8, 16)]
@@ -44,6 +44,32 @@ def test_looped_bfs_is_pytorchs_order(p, m, v):
     assert simulate(schedules.looped_bfs(p, m, v)).peak_activations == (m * v,) * p
 
 
+@pytest.mark.parametrize(("p", "m"), SIZES)
+def test_the_v_schedules_are_pytorchs_orders(p, m):
+    assert schedules.zb_v(p, m).ranks == pytorch_v("ScheduleZBVZeroBubble", p, m)
+    if m >= 2 * p:
+        assert schedules.dualpipe_v(p, m).ranks == pytorch_v("ScheduleDualPipeV", p, m)
+
+
+@pytest.mark.parametrize(("p", "m"), [(p, m) for p, m in SIZES if m >= p])
+@pytest.mark.parametrize("costs", [(1, 1, 1), (2, 1, 1), (2, 2, 1), (3, 4, 2), (1, Fraction(1, 2), Fraction(1, 2))])
+def test_zb_h1_takes_what_its_paper_says_and_holds_what_1f1b_holds_at_most(p, m, costs):
+    forward, input_grad, weight_grad = costs
+    timeline = simulate(schedules.zb_h1(p, m), Costs(forward, input_grad=input_grad, weight_grad=weight_grad))
+    assert timeline.makespan == m * sum(costs) + (p - 1) * (forward + input_grad - weight_grad)
+    assert timeline.peak_activations == (p,) * p
+    plain = simulate(schedules.one_f_one_b(p, m), Costs(forward, input_grad + weight_grad))
+    assert max(plain.peak_activations) == p and timeline.makespan <= plain.makespan
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 4, 8])
+def test_zb_v_is_never_idle_between_its_first_operation_and_its_last(p):
+    timeline = simulate(schedules.zb_v(p, 4 * p), Costs(1, input_grad=1, weight_grad=1))
+    for starts, ends in zip(timeline.starts, timeline.ends, strict=True):
+        assert ends[-1] - starts[0] == 6 * 4 * p
+    assert timeline.peak_activations == (2 * p,) * p
+
+
 @pytest.mark.parametrize(("p", "m"), [(p, m) for p, m in SIZES if m % p == 0])
 def test_one_chunk_interleaved_is_1f1b(p, m):
     assert schedules.interleaved_1f1b(p, m, 1).ranks == schedules.one_f_one_b(p, m).ranks
@@ -69,11 +95,11 @@ def test_1f1b_as_drawn():
 def test_every_schedule_is_legal_complete_and_recognized(name):
     entry = SCHEDULES[name]
     for p, m in SIZES:
-        for v in (1, 2) if entry.chunked else (1,):
+        for v in (entry.chunks,) if entry.chunks else (1, 2):
             try:
                 schedule = entry.make(p, m, v)
             except ValueError:
-                assert name == "interleaved_1f1b" and m % p
+                assert (name == "interleaved_1f1b" and m % p) or (name == "dualpipe_v" and m < 2 * p)
                 continue
             assert violations(schedule) == []
             assert schedule.stages == p * v and schedule.micro_batches == m
@@ -118,6 +144,10 @@ def test_an_order_of_nobody_is_not_recognized():
     (lambda: schedules.one_f_one_b("4", 2), ["stages = '4'", "whole number"]),
     (lambda: schedules.one_f_one_b(True, 2), ["stages = True", "whole number"]),
     (lambda: SCHEDULES["gpipe"].make(4, 4, 2), ["chunks = 2", "one stage a rank"]),
+    (lambda: schedules.zb_v(4, 4, 1), ["chunks = 1", "two stages a rank", "chunks = 2"]),
+    (lambda: SCHEDULES["dualpipe_v"].make(4, 8, 3), ["chunks = 3", "chunks = 2"]),
+    (lambda: schedules.dualpipe_v(4, 7), ["micro_batches = 7", "two a rank", "8"]),
+    (lambda: schedules.zb_h1(4, 0), ["micro_batches = 0", "at least 1"]),
 ])
 def test_bad_sizes_name_value_rule_and_way_out(make, words):
     with pytest.raises(ValueError) as error:

@@ -61,14 +61,14 @@ TIMES = st.lists(st.integers(0, 4).map(lambda quarters: Fraction(quarters, 4)), 
 
 
 @given(st.sampled_from(list(SCHEDULES)), st.integers(1, 4), st.integers(1, 2), TIMES, TIMES)
-def test_held_counts_what_is_between_the_start_of_f_and_the_end_of_b(name, p, rounds, forward, backward):
-    schedule = SCHEDULES[name].make(p, p * rounds, 2 if SCHEDULES[name].chunked else 1)
+def test_held_counts_what_is_between_the_start_of_f_and_the_end_of_b_or_w(name, p, rounds, forward, backward):
+    schedule = SCHEDULES[name].make(p, 2 * p * rounds, 2 if SCHEDULES[name].chunked else 1)
     stages = schedule.stages
     timeline = simulate(schedule, Costs(forward[:stages], backward[:stages], latency=forward[0]))
     assert timeline.peak_activations == tuple(max(level for _, level in steps) for steps in timeline.held)
     born = {span.operation: span.start for span in timeline.spans}
     gone = {Operation(span.operation.stage, "F", span.operation.micro_batch): span.end
-            for span in timeline.spans if span.operation.kind == "B"}
+            for span in timeline.spans if span.operation.kind in "BW"}
     for rank, steps in enumerate(timeline.held):
         assert steps[-1][1] == 0
         for moment in {time for time, _ in steps}:

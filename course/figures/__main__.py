@@ -13,7 +13,7 @@ def overview(names, ranks: int, micro_batches: int, chunks: int = 2, backward: i
     """The schedules of these names above each other on one time axis; a forward takes one slot."""
     entries = [SCHEDULES[name] for name in names]
     costs = Costs(forward=1, backward=backward)
-    timelines = [simulate(entry.make(ranks, micro_batches, chunks if entry.chunked else 1), costs)
+    timelines = [simulate(entry.make(ranks, micro_batches, entry.chunks or chunks), costs)
                  for entry in entries]
     scale = max(timeline.makespan for timeline in timelines)
     sizes = f"{ranks} ranks, {micro_batches} micro-batches"

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from course.figures.figure import Figure
 from course.figures.layout import BAR, RIGHT, ROW, WIDTH, left_of
 from course.figures.looks import HATCH, IDLE, OUTLINE
-from course.figures.step_parts import LETTERS, PART_LOOKS
+from course.figures.step_parts import AXIS_LETTERS, AXIS_LOOKS
 from course.figures.svg import box, document, path, text
 
 TOP, LETTER, SAMPLE, GAP = 86, 6.8, 23, 12
@@ -24,7 +24,7 @@ def traffic_figure(sent: Sent, nodes: Sequence[Sequence[int]], names: Mapping[in
     place = {rank: number for number, rank in enumerate(order)}
     left = left_of(max(names.values(), key=len, default=""))
     cell = (WIDTH - RIGHT - left) / max(1, len(order))
-    axes = [axis for axis in PART_LOOKS if any(axis == one for one, _ in sent.values())]
+    axes = [axis for axis in AXIS_LOOKS if any(axis == one for one, _ in sent.values())]
     body = [text(8, 19, title, font_size=14, font_weight=600)] if title else []
     body.append(_legend(axes))
     body += [text(left + (number + 0.5) * cell, TOP - 6, f"to {rank}", text_anchor="middle") for rank, number in place.items()]
@@ -35,7 +35,7 @@ def traffic_figure(sent: Sent, nodes: Sequence[Sequence[int]], names: Mapping[in
     for axis in axes:
         places = [(left + place[to] * cell, TOP + place[one] * ROW, amount) for (one, to), (name, amount) in sent.items()
                   if name == axis]
-        body.append(_cells(places, cell - 3, PART_LOOKS[axis], size))
+        body.append(_cells(places, cell - 3, AXIS_LOOKS[axis], size))
     begin = 0
     for node, ranks in enumerate(nodes):
         edge, wide = left + begin * cell - 3, len(ranks) * cell + 3
@@ -58,7 +58,7 @@ def _cells(places, width, look, size):
 def _legend(axes):
     left, drawn = 8.0, []
     for axis in axes:
-        look = PART_LOOKS[axis]
+        look = AXIS_LOOKS[axis]
         drawn += [path(box(left, 28, 17, 14), fill=look.colour, **OUTLINE),
                   path(look.hatch(left, 28, 17, 14, look.step), **HATCH), text(left + SAMPLE, 39, look.name)]
         left += SAMPLE + LETTER * len(look.name) + GAP
@@ -67,7 +67,7 @@ def _legend(axes):
 
 
 def _text_form(sent, nodes, names, axes, title):
-    cells = {pair: f"{LETTERS[axis]} {_number(size)}" for pair, (axis, size) in sent.items()}
+    cells = {pair: f"{AXIS_LETTERS[axis]} {_number(size)}" for pair, (axis, size) in sent.items()}
     wide = max(map(len, [*cells.values(), "to 00"]))
     left = max(map(len, names.values()), default=0)
 
@@ -75,7 +75,7 @@ def _text_form(sent, nodes, names, axes, title):
         return f"{head.ljust(left)} | " + " | ".join(" ".join(at(rank).rjust(wide) for rank in ranks) for ranks in nodes)
 
     rows = [line(names[one], lambda rank, one=one: cells.get((one, rank), ".")) for ranks in nodes for one in ranks]
-    key = ", ".join(f"{LETTERS[axis]} {PART_LOOKS[axis].name}" for axis in axes)
+    key = ", ".join(f"{AXIS_LETTERS[axis]} {AXIS_LOOKS[axis].name}" for axis in axes)
     head = [f"Bytes that a row sends to a column{': ' * bool(key)}{key}; a bar between nodes"]
     return "\n".join([title] * bool(title) + head + [line("", lambda rank: f"to {rank}"), *rows])
 

@@ -8,14 +8,19 @@ from course.schedule import Schedule
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the table: `make(ranks, micro_batches, chunks)`, whether chunks may differ from 1, sizes allowed, source."""
+    """A line of the table: `make(ranks, micro_batches, chunks)`, the chunks a rank (None: any number), sizes allowed, source."""
 
     name: str
     title: str
     make: Callable[[int, int, int], Schedule]
-    chunked: bool
+    chunks: int | None
     sizes: str
     source: str
+
+    @property
+    def chunked(self) -> bool:
+        """Whether a rank can hold more than one stage."""
+        return self.chunks != 1
 
 
 def need_sizes(**sizes):
@@ -35,3 +40,19 @@ def unchunked(name: str, make) -> Callable[[int, int, int], Schedule]:
                              "or take interleaved_1f1b")
         return make(ranks, micro_batches)
     return made
+
+
+def need_two_chunks(name: str, chunks: int):
+    """ValueError for other than two chunks a rank."""
+    if chunks != 2:
+        raise ValueError(f"chunks = {chunks}: {name} has two stages a rank, one on the way down its V and one on the way up; "
+                         "take chunks = 2")
+
+
+def v_shape(ranks: int) -> tuple[int, ...]:
+    """The rank of each of 2 `ranks` stages: down the ranks and up again.
+
+    >>> v_shape(3)
+    (0, 1, 2, 2, 1, 0)
+    """
+    return (*range(ranks), *reversed(range(ranks)))

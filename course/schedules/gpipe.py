@@ -23,5 +23,5 @@ def gpipe(stages: int, micro_batches: int) -> Schedule:
     return Schedule(ranks, tuple(range(stages)), micro_batches, "gpipe")
 
 
-GPIPE = Entry("gpipe", "GPipe", unchunked("gpipe", gpipe), chunked=False, sizes="any ranks, any micro_batches",
+GPIPE = Entry("gpipe", "GPipe", unchunked("gpipe", gpipe), chunks=1, sizes="any ranks, any micro_batches",
               source="Huang et al. 2019, GPipe: Efficient Training of Giant Neural Networks, section 2.3")

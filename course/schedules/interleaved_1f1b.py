@@ -42,7 +42,7 @@ def _rank(rank, ranks, micro_batches, chunks):
                            min(total, warm_up)))
 
 
-INTERLEAVED_1F1B = Entry("interleaved_1f1b", "interleaved 1F1B", interleaved_1f1b, chunked=True,
+INTERLEAVED_1F1B = Entry("interleaved_1f1b", "interleaved 1F1B", interleaved_1f1b, chunks=None,
                          sizes="any ranks, micro_batches a multiple of ranks, any chunks",
                          source="Narayanan et al. 2021, Megatron-LM (SC21), section 2.2.2; order of Megatron-core's "
                                 "forward_backward_pipelining_with_interleaving")

@@ -28,6 +28,6 @@ def _rank(rank, ranks, micro_batches, chunks):
     return (*forwards, *(Operation(forward.stage, "B", forward.micro_batch) for forward in reversed(forwards)))
 
 
-LOOPED_BFS = Entry("looped_bfs", "looped BFS", looped_bfs, chunked=True, sizes="any ranks, any micro_batches, any chunks",
+LOOPED_BFS = Entry("looped_bfs", "looped BFS", looped_bfs, chunks=None, sizes="any ranks, any micro_batches, any chunks",
                    source="Lamy-Poirier 2023, Breadth-First Pipeline Parallelism (MLSys), section 4.1; order of PyTorch's "
                           "ScheduleLoopedBFS")

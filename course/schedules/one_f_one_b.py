@@ -36,6 +36,6 @@ def alternate(forwards, backwards, warm_up):
     return order + backwards[len(forwards) - warm_up:]
 
 
-ONE_F_ONE_B = Entry("1f1b", "1F1B", unchunked("1f1b", one_f_one_b), chunked=False, sizes="any ranks, any micro_batches",
+ONE_F_ONE_B = Entry("1f1b", "1F1B", unchunked("1f1b", one_f_one_b), chunks=1, sizes="any ranks, any micro_batches",
                     source="Narayanan et al. 2021, Megatron-LM (SC21), section 2.2.1, PipeDream-Flush; "
                            "order of Megatron-core's forward_backward_pipelining_without_interleaving")

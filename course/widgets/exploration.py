@@ -107,8 +107,8 @@ def explored(setting: Setting, scope: Scope = EVERYTHING) -> Exploration:
     """Simulate and draw a setting. What the schedule refuses is said in a sentence, with the way out."""
     entry = SCHEDULES[setting.schedule]
     chunks = chunks_of(setting, setting.schedule)
-    idle = scope.chunked and setting.chunks != chunks
-    remarks = [f"{entry.title} has one stage a rank, so the slider of chunks does nothing here."] * idle
+    idle, fixed = scope.chunked and setting.chunks != chunks, "one stage" if chunks == 1 else f"{chunks} stages"
+    remarks = [f"{entry.title} has {fixed} a rank, so the slider of chunks does nothing here."] * idle
     try:
         schedule = entry.make(setting.ranks, setting.micro_batches, chunks)
     except ValueError as error:
@@ -121,8 +121,8 @@ def explored(setting: Setting, scope: Scope = EVERYTHING) -> Exploration:
 
 
 def chunks_of(setting: Setting, name: str) -> int:
-    """The chunks of a rank in this schedule: where it has none, the slider does nothing."""
-    return setting.chunks if SCHEDULES[name].chunked else 1
+    """The chunks of a rank in this schedule: where it has a fixed number, the slider does nothing."""
+    return SCHEDULES[name].chunks or setting.chunks
 
 
 def title(setting: Setting, chunks: int, scope: Scope) -> str:
