@@ -16,14 +16,18 @@ BIN := $(VENV)/bin
 START := notebooks/pipeline_parallelism/0_start_here.ipynb
 SETUP := pyproject.toml tools/environment.py tools/labconfig/pipeline-parallelism.json
 
-BENCHMARKS := core pool step_time pacing layout layout_run lab explorer
+SAMPLE := build/sample_class
+GRADE_FLAGS ?=
+BENCHMARKS := core pool step_time pacing layout layout_run lab explorer grading
 
-.PHONY: help lab test notebooks bench lint clean
+.PHONY: help lab test notebooks release grade bench lint clean
 
 help:
 	@echo "make lab         set up .venv and open JupyterLab at the first notebook (LAB_FLAGS=\"--no-browser --port 9999\")"
 	@echo "make test        set up .venv and run all that this machine can (STRICT=1: what is left out fails)"
 	@echo "make notebooks   generate the notebooks from solutions/pipeline_parallelism/*.py"
+	@echo "make release     make the learners' zip, without solutions and grader, in dist/"
+	@echo "make grade       grade eight made-up submissions in $(SAMPLE) (GRADE_FLAGS=--no-sandbox where there is no sandbox)"
 	@echo "make bench       measure against peers: $(BENCHMARKS) (minutes)"
 	@echo "make lint        ruff, spelling, the import contract, stale notebooks"
 	@echo "make clean       delete .venv and caches; your notebooks stay"
@@ -56,6 +60,17 @@ lint: $(VENV)/.dev
 
 notebooks: $(VENV)/.dev
 	@$(BIN)/python -m tools.notebooks
+
+release: $(VENV)/.dev
+	@$(BIN)/python -m tools.release
+
+# 1 is what grading a class ends with in which a submission was rejected
+grade: $(VENV)/.lab
+	@rm -rf $(SAMPLE)
+	$(BIN)/python -m autograder.sample_class $(SAMPLE)/downloads
+	$(BIN)/python -m autograder collect $(SAMPLE)/downloads --into $(SAMPLE)/submitted
+	$(BIN)/python -m autograder grade $(SAMPLE)/submitted --json $(SAMPLE)/marks.json $(GRADE_FLAGS) || [ $$? = 1 ]
+	$(BIN)/python -m autograder report --gradebook $(SAMPLE)/gradebook.db --json $(SAMPLE)/marks.json --csv $(SAMPLE)/class.csv
 
 bench: $(VENV)/.dev
 	@for name in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$name || exit; done

@@ -92,11 +92,16 @@ class Session:
 
     def run(self, source: str):
         """Run one cell: None, or Raised with what it raised."""
-        return self._ask({"run": source})
+        found = self._ask({"run": source})
+        return found if found is None or isinstance(found, Raised) else self._end("it says of a cell what no cell gives")
 
     def answer(self, name: str) -> "RemoteAnswer":
         """The answer that this name holds on the learner's side."""
         return RemoteAnswer(self, name)
+
+    def extend(self, seconds: float):
+        """Give back time that the asking side has used for itself."""
+        self._until += seconds
 
     @property
     def output(self) -> str:

@@ -72,12 +72,14 @@ def main():
     sys.__stdout__.reconfigure(line_buffering=True, errors="replace")
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module  # so that classes and pickles of the learner's find their home
-    namespace = module.__dict__
+    namespace, me = module.__dict__, os.getpid()
     while (request := read_frame(requests)) is not None:
         try:
             found = answer(request, namespace)
         except KeyboardInterrupt:  # nobody presses Ctrl-C here: the learner's code raised it
             found = Raised("KeyboardInterrupt", "")
+        if os.getpid() != me:  # a cell forked, and this is the child: it is not the one who is asked
+            os._exit(0)
         replies.write(reply_of(request, found))
         replies.flush()
 

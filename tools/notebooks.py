@@ -8,10 +8,8 @@
 import argparse
 import ast
 import logging
-import os
 import shutil
 import sys
-import sysconfig
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,6 +23,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
+from autograder.gradebook import find_alembic
 from tools.sources import METADATA, SourceError, solved_notebook
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,10 +53,7 @@ def build(sources: Path, exercises: Mapping[str, Any]) -> dict[str, str]:
 
 def _generate_assignment(root: Path) -> None:
     """Run nbgrader's release step below `root`, with a database of its own."""
-    # nbgrader calls `alembic` by its bare name
-    scripts = sysconfig.get_path("scripts")
-    if scripts not in os.environ["PATH"].split(os.pathsep):
-        os.environ["PATH"] = scripts + os.pathsep + os.environ["PATH"]
+    find_alembic()
     config: Config = PyFileConfigLoader("nbgrader_config.py", path=str(ROOT)).load_config()
     config.CourseDirectory.root = str(root)
     config.CourseDirectory.db_url = f"sqlite:///{(root / 'gradebook.db').as_posix()}"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from course.answers import Record
 from course.checks.functions import Named, Slip, ask, call, first_wrong, no_reply, slip_of
-from course.checks.outcome import Message, Step, as_number, show_found
+from course.checks.outcome import Message, Step, as_number, near, show_found
 from course.formulas import peak_chunks
 from course.layout.model import Model
 from course.layout.placement import Layout
@@ -126,7 +126,7 @@ def as_bytes(value):
 def close(value, target) -> bool:
     """Whether a reply is the target up to 1%; 0 is 0 up to half a byte."""
     number = as_bytes(value)
-    return number is not None and abs(number - target) <= max(TOLERANCE * abs(target), 0.5 * (target == 0))
+    return near(number, target, max(TOLERANCE * abs(target), 0.5 * (target == 0)))
 
 
 def as_records(layout: Layout, model: Model) -> tuple[Record, Record]:

@@ -14,6 +14,9 @@ SLOTS = total_slots(STAGES, MICRO_BATCHES)
 IDLE = idle_slots(STAGES)
 
 
+OF_TIME = "too-early", "overlap"  # faults of when an operation runs, not of which ones there are
+
+
 def check_diagram(answer) -> Outcome:
     """Points for complete (2), legal (3), all forwards first (2), 14 slots (2), idle cells marked (1)."""
     return judge_diagram(answer, "gpipe_diagram", STAGES, MICRO_BATCHES)
@@ -28,10 +31,10 @@ def judge_diagram(answer, name: str, stages: int, micro_batches: int) -> Outcome
     shortest = total_slots(stages, micro_batches)
     faults = violations(timeline)
     messages = reading.said(trouble=bool(faults))
-    content = [fault for fault in faults if fault.code not in ("too-early", "overlap")]
+    content = [fault for fault in faults if fault.code not in OF_TIME]
     whole_rows = Fraction(stages - len({fault.rank for fault in content}), stages)
     complete = not content
-    in_order = not [fault for fault in faults if fault not in content] and not reading.long_operations
+    in_order = len(content) == len(faults) and not reading.long_operations
     legal = complete and in_order
     messages += explain_faults(reading, faults)
     ordered_so_far = all(map(_forwards_first, timeline.schedule.ranks))

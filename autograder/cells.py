@@ -1,0 +1,85 @@
+"""What of a notebook's cells is run, and how its text becomes plain Python: IPython's own lines are left out."""
+
+import re
+import symtable
+from collections.abc import Sequence
+
+from autograder.intake import Cell
+from course.exercises import EXERCISES
+
+MAGIC = re.compile(r"(?P<indent>\s*)([%!?]|[\w.,\s]+=\s*[%!]|[^#'\"]*\?\s*$)")
+PYTHON_INSIDE = ("%%time", "%%timeit", "%%capture", "%%prun")
+ROWS = "run_experiment"  # a cell that names it may ask for rows that our side runs
+ASKED, GIVEN = "__asked_rows__", "__give_rows__"
+# as IPython has it in a notebook, without a display; its lines with % and ! are left out before a cell is run
+PREPARE = """
+def prepare():
+    import builtins, os, random, sys
+    os.environ["NBGRADER_EXECUTION"] = "autograde"
+    class Nothing:
+        def __getattr__(self, name):
+            return lambda *arguments, **options: None
+    shell = Nothing()
+    builtins.get_ipython, builtins.display = lambda: shell, lambda *values, **options: None
+    random.seed({seed})
+    for name in {packages}:
+        try:
+            __import__(name)
+        except ImportError:
+            continue
+        (sys.modules[name].random.seed if name == "numpy" else sys.modules[name].manual_seed)({seed})
+prepare()
+del prepare
+"""
+PREPARE_ROWS = f"""
+from course.given_runs import asked as {ASKED}, begin, give as {GIVEN}
+begin()
+del begin
+"""
+
+
+def prepared(cells: Sequence[Cell], seed: int) -> str:
+    """The code that comes before a notebook's first cell: it is graded, and random numbers begin at the seed."""
+    packages = [name for name in ("numpy", "torch") if any(name in cell.source for cell in cells if not cell.ours)]
+    rows = any(ROWS in cell.source for cell in cells)
+    return PREPARE.format(seed=seed, packages=packages) + PREPARE_ROWS * rows
+
+
+def is_check(cell: Cell) -> bool:
+    """Whether at this cell's place an exercise's check is asked."""
+    return cell.grade_id in EXERCISES and not EXERCISES[cell.grade_id].manual
+
+
+def cells_to_run(cells: Sequence[Cell]) -> list[int]:
+    """The places of the code cells that are run: the learner's, our set-up, and of our others those that a learner's name.
+
+    Ours show, predict, run for real and ask for hints; an answer can depend on one only by a name that it binds.
+    """
+    code = [place for place, cell in enumerate(cells) if cell.kind == "code" and not is_check(cell)]
+    chosen = [place for place in code if not cells[place].ours or cells[place].grade_id]
+    named = {name for place in chosen for name in re.findall(r"\w+", cells[place].source)}
+    for place in reversed(code):
+        if place not in chosen and _bound(cells[place].source) & named:
+            chosen.append(place)
+            named |= set(re.findall(r"\w+", cells[place].source))
+    return sorted(chosen)
+
+
+def _bound(source):
+    """The names that a cell of ours gives a value to."""
+    table = symtable.symtable(source, "cell", "exec")
+    return {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
+
+
+def without_magics(source: str) -> str | None:
+    """The cell with `pass` in place of IPython's lines; None where there is none of them. Python's own text is not parsed here.
+
+    >>> without_magics("%matplotlib inline\\nx = 1")
+    'pass\\nx = 1'
+    """
+    if source.lstrip().startswith("%%"):
+        first, _, rest = source.lstrip().partition("\n")
+        return (without_magics(rest) or rest) if first.split()[0] in PYTHON_INSIDE else "pass"
+    lines = source.split("\n")
+    kept = [f"{found['indent']}pass" if (found := MAGIC.match(line)) else line for line in lines]
+    return "\n".join(kept) if kept != lines else None

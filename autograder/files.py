@@ -1,0 +1,47 @@
+"""A stranger's files as data: no link is followed, nothing is waited for, and only regular files of a bounded size are read."""
+
+import os
+import stat
+from pathlib import Path
+
+MAX_BYTES = 20_000_000  # of a notebook
+NO_FOLLOW = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
+
+
+class Rejected(ValueError):
+    """A submission or a file of it that is not taken; the text says why."""
+
+
+def shown(name: str) -> str:
+    """A stranger's file name as one harmless line.
+
+    >>> shown("\\x1b[2J")
+    "'\\\\x1b[2J'"
+    """
+    return repr(os.fsencode(name).decode("utf-8", "replace")[:80])
+
+
+def kind_of(mode: int) -> str:
+    """What a file's mode says that it is."""
+    kinds = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket",
+             stat.S_IFREG: "a file"}
+    return kinds.get(stat.S_IFMT(mode), "a device")
+
+
+def read_file(path: Path, most: int = MAX_BYTES) -> bytes:
+    """The bytes of a regular file. Rejected where it is none, cannot be opened, or has more than `most` bytes."""
+    try:
+        if not stat.S_ISREG(mode := os.lstat(path).st_mode):
+            raise Rejected(f"{shown(path.name)} is {kind_of(mode)}, not a file")
+        handle = os.open(path, os.O_RDONLY | NO_FOLLOW)
+        with os.fdopen(handle, "rb") as file:
+            about = os.fstat(handle)
+            if not stat.S_ISREG(about.st_mode):
+                raise Rejected(f"{shown(path.name)} is {kind_of(about.st_mode)}, not a file")
+            data = file.read(most + 1) if about.st_size <= most else b""
+    except OSError as error:
+        raise Rejected(f"{shown(path.name)} cannot be opened: {error.strerror}") from None
+    if max(len(data), about.st_size) > most:
+        raise Rejected(f"{shown(path.name)} has {about.st_size / 1e6:.0f} MB, and {most / 1e6:.0f} MB are allowed: "
+                       "clear its outputs and save it")
+    return data

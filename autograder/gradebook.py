@@ -1,0 +1,184 @@
+"""Marks into nbgrader's own gradebook, through its API: what formgrader, feedback and export need, and nothing of theirs lost."""
+
+import contextlib
+import json
+import logging
+import os
+import sysconfig
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
+from nbgrader.preprocessors import SaveCells
+from sqlalchemy.exc import SAWarning, SQLAlchemyError
+
+from autograder.release import FOLDER, Release, grade_id_of
+from course.hand_in import ASSIGNMENT
+from course.progress import write_atomically
+
+COURSE = "pipeline-parallelism"
+WAIT = 60  # seconds for another program that writes to the same SQLite file
+
+
+class GradebookError(Exception):
+    """The gradebook or its folder cannot be used; one line with the way out."""
+
+
+def find_alembic():
+    """Put this environment's programs on PATH: nbgrader calls `alembic` by its bare name."""
+    scripts = sysconfig.get_path("scripts")
+    if scripts not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = scripts + os.pathsep + os.environ.get("PATH", "")
+
+
+def url_of(gradebook: str) -> str:
+    """The database's address: a file is one of SQLite, all else with :// is taken as it is."""
+    return gradebook if "://" in gradebook else f"sqlite:///{Path(gradebook).resolve().as_posix()}?timeout={WAIT}"
+
+
+@contextlib.contextmanager
+def open_gradebook(gradebook: str, releases: Mapping[str, Release], autograded: Path) -> Iterator["Book"]:
+    """The gradebook with our assignment, notebooks and cells in it, made where they are not there. GradebookError otherwise."""
+    find_alembic()
+    logging.getLogger("tornado.application").addHandler(logging.NullHandler())  # nbgrader logs what is said once, below
+    url = url_of(gradebook)
+    with _one_line(gradebook):
+        autograded.mkdir(parents=True, exist_ok=True)
+        if "://" not in gradebook:
+            Path(gradebook).resolve().parent.mkdir(parents=True, exist_ok=True)
+        with _alone(autograded), Gradebook(url, COURSE) as opened:
+            _prepare(opened, url, releases)
+        with Gradebook(url, COURSE) as opened:
+            yield Book(opened, gradebook, autograded)
+
+
+class Book:
+    """An open gradebook and the folder of autograded notebooks beside it."""
+
+    def __init__(self, opened: Gradebook, name: str, autograded: Path):
+        self._opened, self._name, self._autograded = opened, name, autograded
+
+    def about(self, student: str) -> dict:
+        """What was kept of the last grading of a student: `seed` among it; empty where there was none."""
+        for path in sorted(self._folder(student).glob("*.ipynb")):
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                return dict(json.loads(path.read_text(encoding="utf-8"))["metadata"]["grading"])
+        return {}
+
+    def write(self, student: str, notebooks: Mapping[str, NotebookNode], scores: Mapping[str, float | None],
+              comments: Mapping[str, str]):
+        """Write a student's notebooks, then all marks at once: killed before, a second run writes the same.
+
+        `scores`: by grade_id, None for what a person marks. `comments`: by the grade_id of an answer's cell. What a person has
+        given stays; where the answer or its automatic score has changed since, the person is asked to look again.
+        GradebookError when it cannot be written.
+        """
+        with _one_line(self._name):
+            folder = self._folder(student)
+            folder.mkdir(parents=True, exist_ok=True)
+            with _alone(folder):
+                before = {name: _answers(folder / f"{name}.ipynb") for name in notebooks}
+                for left in folder.glob(".*.ipynb.*"):  # of a run that was killed
+                    left.unlink()
+                for name, notebook in notebooks.items():
+                    write_atomically(folder / f"{name}.ipynb", nbformat.v4.writes(notebook) + "\n")
+                self._write_marks(student, notebooks, before, scores, comments)
+
+    def _write_marks(self, student, notebooks, before, scores, comments):
+        self._opened.update_or_create_student(student)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SAWarning)  # nbgrader relies on what SQLAlchemy warns of
+            submission = self._opened.update_or_create_submission(ASSIGNMENT, student)
+        for submitted in submission.notebooks:
+            if submitted.name not in notebooks:
+                continue
+            now = {grade_id_of(cell): cell.source for cell in notebooks[submitted.name].cells}
+            for grade in submitted.grades:
+                score = scores.get(grade.name)
+                changed = grade.auto_score != score or before[submitted.name].get(grade.name) != now.get(grade.name)
+                grade.auto_score = score
+                if grade.manual_score is None:
+                    grade.needs_manual_grade = score is None
+                elif changed:
+                    grade.needs_manual_grade = True
+            for comment in submitted.comments:
+                comment.auto_comment = comments.get(comment.name)
+        self._opened.db.commit()
+
+    def _folder(self, student):
+        return self._autograded / student / ASSIGNMENT
+
+
+def _answers(path):
+    """grade_id -> source of the cells of an autograded notebook; nothing where there is none."""
+    try:
+        return {grade_id_of(cell): cell.source for cell in nbformat.v4.reads(path.read_text(encoding="utf-8")).cells}
+    except (OSError, ValueError):
+        return {}
+
+
+def _prepare(opened, url, releases):
+    """What `nbgrader generate_assignment` would write: the assignment, each notebook, and its cells."""
+    assignment = opened.update_or_create_assignment(ASSIGNMENT)
+    known = {notebook.name: notebook for notebook in assignment.notebooks}
+    for path in sorted(FOLDER.glob("*.ipynb")):
+        release = releases.get(path.stem)
+        if release is None and path.stem not in known:
+            opened.update_or_create_notebook(path.stem, ASSIGNMENT)
+        elif release and not _is_same(known.get(path.stem), release):
+            if assignment.submissions and path.stem not in known:
+                raise RuntimeError(f"it holds submissions of an assignment without {path.stem}")
+            SaveCells().preprocess(nbformat.from_dict(release.notebook), {"nbgrader": {
+                "notebook": path.stem, "assignment": ASSIGNMENT, "db_url": url}})
+
+
+def _is_same(notebook, release):
+    """Whether the gradebook has the cells of this release."""
+    if notebook is None:
+        return False
+    graded = {cell.name: cell.max_score for cell in notebook.grade_cells}
+    return ({cell.name: cell.checksum for cell in notebook.source_cells} ==
+            {name: cell.metadata.nbgrader.checksum for name, cell in release.cells.items()} and
+            graded == {name: float(cell.metadata.nbgrader.points) for name, cell in release.cells.items()
+                       if cell.metadata.nbgrader.grade})
+
+
+@contextlib.contextmanager
+def _alone(folder):
+    """One program at a time in a folder; the lock goes with the program that holds it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def _one_line(name):
+    """Whatever the database or the disk says, as one line that names the way out."""
+    try:
+        yield
+    except (SQLAlchemyError, InvalidEntry, MissingEntry, RuntimeError, OSError) as error:
+        raise GradebookError(f"{name}: {_way_out(error)}") from None
+
+
+def _way_out(error):
+    said = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
+    if "locked" in said:
+        return f"locked for more than {WAIT} s by another program: close what writes to it, and grade again"
+    if "full" in said or getattr(error, "errno", None) == 28:
+        return "there is no room left on the disk: make room, and grade again; the marks written so far stand"
+    if "no such column" in said or "does not exist" in said:
+        return f"it was made by another version of nbgrader ({said}): keep a copy and run `nbgrader db upgrade`"
+    if isinstance(error, RuntimeError):
+        return f"it was made for another version of these notebooks ({said}): grade into a new one"
+    return said or type(error).__name__

@@ -1,0 +1,124 @@
+"""The notebooks in what one student handed in, a zip, a folder or loose files: read as data, with a limit on everything."""
+
+import io
+import os
+import stat
+import struct
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+
+from autograder.downloads import notebook_named
+from autograder.files import MAX_BYTES, Rejected, read_file, shown
+
+MOST_FILES, MOST_RATIO = 1000, 200
+MOST_ZIP, MOST_TOTAL = 2 * MAX_BYTES, 3 * MAX_BYTES
+SMALL = 1_000_000  # bytes that may be packed as tight as can be
+OTHER_ARCHIVES = (".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst")
+PASSED_OVER = ("__MACOSX", ".ipynb_checkpoints")
+
+
+class Contents:
+    """Collects notebooks under their names in the course, one file each; `others` counts what else was there."""
+
+    def __init__(self):
+        self.notebooks: dict[str, bytes] = {}
+        self.others: list[str] = []
+        self._files = 0
+
+    def is_wanted(self, path: PurePosixPath) -> bool:
+        """Whether a file is a notebook of the course. Rejected when there are too many files, or it should not be there."""
+        self._files += 1
+        if self._files > MOST_FILES:
+            raise Rejected(f"it holds more than {MOST_FILES} files")
+        if path.suffix.lower() in OTHER_ARCHIVES:
+            raise Rejected(f"{shown(path.name)} is an archive, but no zip: unpack it, or ask for a zip")
+        if notebook_named(path.name) and not path.name.startswith("."):
+            return True
+        self.others.append(path.name)
+        return False
+
+    def add(self, path: PurePosixPath, data: bytes):
+        """Keep a notebook. Rejected when it is there already with other contents, or all together is too much."""
+        name = notebook_named(path.name)
+        if self.notebooks.setdefault(name, data) != data:
+            raise Rejected(f"it holds {name} twice, with different contents: delete the one that should not count")
+        if sum(map(len, self.notebooks.values())) > MOST_TOTAL:
+            raise Rejected(f"its notebooks have more than {MOST_TOTAL / 1e6:.0f} MB together")
+
+
+def read_handed_in(paths: list[Path]) -> Contents:
+    """All notebooks of a student's zips, folders and loose notebooks. Rejected, with a reason."""
+    contents = Contents()
+    for path in paths:
+        try:
+            _read(path, contents)
+        except Rejected as error:
+            name = shown(path.name)
+            raise Rejected(str(error) if str(error).startswith(name) else f"{name}: {error}") from None
+        except OSError as error:
+            raise Rejected(f"{shown(path.name)} cannot be read: {error.strerror or error}") from None
+    return contents
+
+
+def _read(path, contents):
+    kind = os.lstat(path).st_mode
+    if stat.S_ISLNK(kind):
+        raise Rejected("it is a link")
+    if stat.S_ISDIR(kind):
+        _read_folder(path, contents)
+    elif path.suffix.lower() == ".zip":
+        _read_zip(path, contents)
+    elif contents.is_wanted(path):
+        contents.add(path, read_file(path))
+
+
+def _read_folder(folder, contents):
+    def fail(error):
+        raise error
+
+    for place, folders, files in os.walk(folder, onerror=fail):
+        folders[:] = sorted(name for name in folders if name not in PASSED_OVER)
+        for name in [*folders, *sorted(files)]:
+            path = Path(place, name)
+            if path.is_symlink():
+                raise Rejected(f"{shown(name)} in it is a link")
+            if name in files:
+                _read(path, contents)
+
+
+def _read_zip(path, contents):
+    try:
+        with zipfile.ZipFile(io.BytesIO(read_file(path, MOST_ZIP))) as archive:
+            if len(archive.infolist()) > MOST_FILES:
+                raise Rejected(f"it holds more than {MOST_FILES} files")
+            for member in archive.infolist():
+                _read_member(archive, member, contents)
+    except Rejected:
+        raise
+    except (zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError, RuntimeError) as error:
+        raise Rejected(f"it is no zip that can be read ({error}): ask for it again") from None
+
+
+def _read_member(archive, member, contents):
+    path, kind = PurePosixPath(member.filename.replace("\\", "/")), stat.S_IFMT(member.external_attr >> 16)
+    if path.is_absolute() or ".." in path.parts or ":" in (path.parts or ("",))[0]:
+        raise Rejected(f"{shown(str(path))} in it leads out of its folder")
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise Rejected(f"{shown(str(path))} in it is a link or a device")
+    if member.is_dir() or set(PASSED_OVER) & set(path.parts):
+        return
+    if path.suffix.lower() == ".zip":
+        raise Rejected(f"it holds another zip, {shown(path.name)}: unpack it once, and hand in its notebooks")
+    if not contents.is_wanted(path):
+        return
+    if member.flag_bits & 1:
+        raise Rejected("it is encrypted: ask for it again without a password")
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others take gigabytes to unpack a little
+        raise Rejected("it is packed by a method that is not taken: ask for an ordinary zip")
+    if member.file_size > MAX_BYTES:
+        raise Rejected(f"{shown(path.name)} has {member.file_size / 1e6:.0f} MB unpacked, more than {MAX_BYTES / 1e6:.0f}")
+    if member.file_size > SMALL and member.file_size > MOST_RATIO * member.compress_size:
+        raise Rejected(f"{shown(path.name)} is packed more than {MOST_RATIO} to 1, as no notebook is")
+    with archive.open(member) as packed:  # what is really in it, whatever its header says
+        contents.add(path, packed.read(MAX_BYTES))

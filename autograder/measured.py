@@ -1,0 +1,50 @@
+"""Answers of a bounded size: the trusted side looks at all of them, and a check's time grows with what it is told."""
+
+from course.answers import Raised
+
+ITEMS, TEXT = 40_000, 200_000  # of all replies to one check together: four times what the longest right answers have
+
+
+class Allowance:
+    """What the replies to one check may still hold."""
+
+    def __init__(self):
+        self.items, self.text = ITEMS, TEXT
+
+    def take(self, value) -> bool:
+        """Whether this plain value is within it; it counts from then on."""
+        waiting = [value]
+        while waiting and self.items >= 0 and self.text >= 0:
+            item = waiting.pop()
+            self.items -= 1
+            if isinstance(item, str):
+                self.text -= len(item)
+            elif isinstance(item, dict):
+                waiting += [*item, *item.values()]
+            elif isinstance(item, list | tuple):
+                waiting += item
+            elif isinstance(item, Raised):
+                waiting += [item.type, item.text]
+        return self.items >= 0 and self.text >= 0
+
+
+class Measured:
+    """An answer whose replies count against an allowance; beyond it there is no more of them."""
+
+    def __init__(self, answer, allowance: Allowance):
+        self._answer, self._allowance = answer, allowance
+
+    def value(self):
+        """The answer as plain data, or Raised."""
+        return self._within(self._answer.value)
+
+    def call(self, *arguments):
+        """What the answer returns for these arguments, as plain data, or Raised."""
+        return self._within(lambda: self._answer.call(*arguments))
+
+    def _within(self, ask):
+        over = Raised("Ended", f"its answers hold more than {ITEMS:,} items or {TEXT:,} characters in all")
+        if self._allowance.items < 0 or self._allowance.text < 0:
+            return over
+        reply = ask()
+        return reply if self._allowance.take(reply) else over

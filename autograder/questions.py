@@ -1,0 +1,204 @@
+"""The trusted side: a submission's cells run in a session, and each exercise's check asks it right after its answer's cell."""
+
+import re
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from inspect import signature
+
+from autograder.cells import ASKED, GIVEN, ROWS, cells_to_run, is_check, prepared, without_magics
+from autograder.intake import Cell, Submission
+from autograder.measured import Allowance, Measured
+from autograder.trusted_runs import MOST, NotRun, TrustedRuns
+from course.checks.outcome import Message
+from course.exercises import EXERCISES, judge
+from course.plan import Row
+from course.plan_rules import read_plan
+
+BUDGET = 180.0  # seconds of a submission, all notebooks together
+STARTS = 8  # of a notebook: after so many ends of its process what is left is not run again
+NOT_THERE = "not handed in"
+SETUP = 6  # times that a cell of ours may reach the limit
+PRINTED, NOTE = 4000, 300  # characters of what a cell printed, and of what is said of it
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What an exercise got; `points` None where our side could not grade it, which `notes` say. `printed`: by its cells."""
+
+    points: float | None
+    messages: tuple[Message, ...] = ()
+    notes: tuple[str, ...] = ()
+    printed: str = ""
+
+
+@dataclass
+class _Grading:
+    """A submission on its way: the learner's time ends at `end`; our runs for it are counted apart."""
+
+    sandbox: object
+    trusted: TrustedRuns
+    end: float
+    rows: set[Row] = field(default_factory=set)
+    failed: str = ""
+
+    @property
+    def left(self) -> float:
+        """Seconds of the learner's that are not used up."""
+        return self.end - time.monotonic()
+
+    def run(self, rows: Sequence[Row], session) -> list[dict]:
+        """The lines of these rows. NotRun when they cannot be run, or when a submission asks for too much."""
+        self.rows.update(rows)
+        if len(self.rows) > MOST:
+            raise NotRun(f"{len(self.rows)} different rows, and {MOST} are run for a submission")
+        if self.failed:
+            raise NotRun(self.failed)
+        begin = time.monotonic()
+        try:
+            return self.trusted.lines(rows)
+        except NotRun as error:
+            self.failed = str(error)
+            raise
+        finally:
+            took = time.monotonic() - begin
+            self.end += took
+            session.extend(took)
+
+
+@dataclass
+class _Notebook:
+    """A notebook on its way: what is marked, and of which cells it is known that they end their process, and why."""
+
+    cells: Sequence[Cell]
+    marks: dict[str, Mark] = field(default_factory=dict)
+    deadly: dict[int, str] = field(default_factory=dict)
+    word: str = field(default_factory=lambda: secrets.token_hex(16))  # is printed behind each check, and no cell knows it
+
+    def divide(self, grade_id: str) -> str:
+        """The code that prints where the output of the cells before this check ends."""
+        return f"__import__('sys').__stdout__.write('{self.word} {grade_id}\\n') and None"
+
+    def share_out(self, output: str):
+        """Give each mark what was printed before its check, since the one before it."""
+        parts = re.split(rf"{self.word} (.*)\n", output)
+        for text, grade_id in zip(parts[:-1:2], parts[1::2], strict=True):
+            if (mark := self.marks.get(grade_id)) and not mark.printed:
+                self.marks[grade_id] = replace(mark, printed=text[:PRINTED])
+
+
+class NotStarted(Exception):
+    """A session did not come up: a fault of this machine, not of a submission."""
+
+
+def grade(submission: Submission, sandbox, seed: int, trusted: TrustedRuns, budget: float = BUDGET) -> dict[str, Mark]:
+    """grade_id -> Mark for each exercise that is graded here; what is not there has no points.
+
+    NotStarted where no session can be had.
+    """
+    grading, marks = _Grading(sandbox, trusted, time.monotonic() + budget), {}
+    for name in dict.fromkeys(entry.notebook for entry in EXERCISES.values()):
+        state = _Notebook(submission.notebooks.get(name, ()))
+        reason = submission.rejected.get(name, NOT_THERE)
+        if state.cells:
+            _grade_notebook(state, grading, seed)
+            reason = f"not asked: the {budget:g} s of a submission were used up"
+        marks |= {grade_id: state.marks.get(grade_id, Mark(0.0, notes=(reason,))) for grade_id, entry in EXERCISES.items()
+                  if entry.notebook == name and not entry.manual}
+    return marks
+
+
+def _grade_notebook(state, grading, seed):
+    for start in range(STARTS):
+        if grading.left <= 0:
+            return
+        before = prepared(state.cells, seed)
+        with grading.sandbox.session(budget=grading.left) as session:
+            session.run(before)
+            if session.ended:
+                raise NotStarted(session.ended)
+            done = _run_through(state, session, grading, last=start == STARTS - 1)
+        state.share_out(session.output)
+        if done:
+            return
+
+
+def _run_through(state, session, grading, last):
+    """Run and ask from the first cell to the last check; False where the process ended and there is more to be asked."""
+    run, notes = set(cells_to_run(state.cells)), []
+    waiting = [cell.grade_id for cell in state.cells if is_check(cell) and cell.grade_id not in state.marks]
+    for place, cell in enumerate(state.cells):
+        if not waiting:
+            return True
+        if is_check(cell):
+            if cell.grade_id in waiting:
+                alive = not session.ended
+                state.marks[cell.grade_id] = _asked(cell.grade_id, session, grading, notes)
+                waiting.remove(cell.grade_id)
+                if alive and session.ended and waiting and not last:
+                    return False
+            session.run(state.divide(cell.grade_id))
+            notes = []
+        elif place in state.deadly:
+            notes.append(f"{_named(cell)} was left out: {state.deadly[place]}")
+        elif place in run and not session.ended:
+            failed = _run_cell(cell, session, grading, notes)
+            if session.ended and not last:
+                state.deadly[place] = session.ended
+                return False
+            if failed:
+                notes.append(_short(f"{_named(cell)}: {failed.type}: {failed.text}"))
+    return True
+
+
+def _short(text):
+    return text if len(text) <= NOTE else text[:NOTE] + "…"
+
+
+def _named(cell):
+    return cell.grade_id or f"a cell of the learner's own, {cell.source.strip().splitlines()[0][:40]!r}"
+
+
+def _run_cell(cell, session, grading, notes):
+    """Run a cell, without IPython's lines where it is not Python with them; a second time when rows that it asked for are run."""
+    source, found = cell.source, session.run(cell.source)
+    for _ in range(SETUP * (cell.ours and cell.grade_id is not None)):  # imports of ours on a busy machine: they go on
+        if found and found.type == "TimeLimit":
+            found = session.run(source)
+    if found and found.type == "SyntaxError" and (plain := without_magics(source)):
+        notes.append(f"{_named(cell)}: lines with % and ! are left out")
+        source, found = plain, session.run(plain)
+    if not session.ended and ROWS in cell.source:
+        rows = _rows(session.answer(ASKED).call())
+        if rows:
+            try:
+                session.answer(GIVEN).call(grading.run(rows, session))
+                found = session.run(source)
+            except NotRun as error:
+                notes.append(_short(f"rows of the experiment table were not run: {error}"))
+    return found
+
+
+def _rows(value):
+    """The rows in a learner's value that keep all rules, each once."""
+    value = value[:2 * MOST] if isinstance(value, list) else ()
+    found = [row for item in value if isinstance(item, dict) for row in read_plan([item]).rows.values()]
+    return list(dict.fromkeys(found))
+
+
+def _asked(grade_id, session, grading, notes):
+    """Ask the exercise's check; what goes wrong on our side is no mark."""
+    entry = EXERCISES[grade_id]
+    allowance = Allowance()
+    answers = [Measured(session.answer(name), allowance) for name in entry.answers]
+    try:
+        against = {}
+        if "trusted" in signature(entry.check).parameters and isinstance(answers[0].value(), list):
+            against = {"trusted": grading.run(_rows(answers[1].value()), session)}
+        verdict = judge(grade_id, *answers, **against)
+    except NotRun as error:
+        return Mark(None, notes=(*notes, _short(f"not graded: its rows could not be run ({error})")))
+    except Exception as error:
+        return Mark(None, notes=(*notes, _short(f"not graded: the check itself failed ({type(error).__name__}: {error})")))
+    return Mark(verdict.points, verdict.messages, tuple(notes))

@@ -1,0 +1,219 @@
+"""What an LMS gives, collected: whose it is, what is taken of it, what is refused and why, and that nothing earlier is lost."""
+
+import argparse
+import io
+import json
+import os
+import random
+import stat
+import zipfile
+
+import pytest
+
+from autograder import collect as command
+from autograder.collect import collect
+from autograder.downloads import student_of
+from autograder.files import MAX_BYTES
+from autograder.handed_in import MOST_FILES
+from course.hand_in import ASSIGNMENT, notebooks_to_hand_in, write_zip
+
+NAMES = notebooks_to_hand_in()
+FIRST = NAMES[0]
+NOTEBOOKS = {name: json.dumps({"cells": [], "of": name}).encode() for name in NAMES}
+
+
+def zipped(files, compression=zipfile.ZIP_DEFLATED, **attributes):
+    """A zip of (name -> bytes); `attributes` are set on each member."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        for name, data in files.items():
+            member = zipfile.ZipInfo(name)
+            member.compress_type = compression
+            for key, value in attributes.items():
+                setattr(member, key, value)
+            archive.writestr(member, data)
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / "downloads").mkdir()
+    return tmp_path
+
+
+def lay(place, files):
+    for name, data in files.items():
+        path = place / "downloads" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def collected(place, **options):
+    found = collect(place / "downloads", place / "submitted", **options)
+    assert not [path for path in (place / "submitted").iterdir() if path.name.startswith(".")]
+    return {one.student: (one.state, one.detail) for one in found}
+
+
+def submission(place, student):
+    return {path.name: path.read_bytes() for path in (place / "submitted" / student / ASSIGNMENT).iterdir()}
+
+
+@pytest.mark.parametrize("name, student", [
+    ("Some Name_1234_assignsubmission_file_", "1234"),
+    ("Some_Name_1234_assignsubmission_file_pipeline_parallelism.zip", "1234"),
+    ("lastnamefirst_12345_67890_pipeline_parallelism.zip", "12345"),
+    ("lastnamefirst_LATE_12345_67890_pipeline_parallelism-1.zip", "12345"),
+    ("lastnamefirst_12345_67890_1_gpipe_diagram-2.ipynb", "12345"),
+    ("Task 1_s123_attempt_2030-01-31-10-00-00_work.zip", "s123"),
+    ("student-1.zip", "student-1"),
+    ("student 1", "student 1"),
+    ("s_1_1_gpipe_diagram.ipynb", "s_1"),
+    ("s-1_2_1f1b_phases (1).ipynb", "s-1"),
+    ("x@example.org.ZIP", "x@example.org"),
+    ("s-1_0_start_here.ipynb", "s-1"),
+])
+def test_whose_a_name_is(name, student):
+    assert student_of(name) == student
+
+
+@pytest.mark.parametrize("name", [FIRST, f"{ASSIGNMENT}.zip", ASSIGNMENT, "=1+1.zip", "a,b.zip", "-x", "a\nb", "x" * 80])
+def test_a_name_that_says_no_student(name):
+    with pytest.raises(ValueError, match="student"):
+        student_of(name)
+
+
+def test_every_form_of_a_whole_class(place):
+    lay(place, {
+        "Some Name_11_assignsubmission_file_/work.zip": zipped({f"work/{name}": data for name, data in NOTEBOOKS.items()}),
+        "last_12_99_work.zip": zipped({f"deep/er/{name}": data for name, data in NOTEBOOKS.items()}),
+        "s-13.zip": zipped(NOTEBOOKS),
+        **{f"s-14/{ASSIGNMENT}/{name}": data for name, data in NOTEBOOKS.items()},
+        **{f"last_LATE_15_99_{name}": data for name, data in NOTEBOOKS.items()},
+        "s-16.zip": zipped({**NOTEBOOKS, f"__MACOSX/._{FIRST}": b"x", f".ipynb_checkpoints/{FIRST}": b"old", "notes.txt": b"x"}),
+        ".DS_Store": b"x",
+    })
+    assert collected(place) == dict.fromkeys(("11", "12", "s-13", "s-14", "15", "s-16"), ("collected", ""))
+    assert all(submission(place, path.name) == NOTEBOOKS for path in (place / "submitted").iterdir())
+
+
+def test_the_zip_of_hand_in(place):
+    folder = place / "downloads" / "s-1"
+    lay(place, {f"s-1/{name}": data for name, data in NOTEBOOKS.items()})
+    os.rename(write_zip(folder), place / "downloads" / "s-2.zip")
+    assert collected(place) == {"s-1": ("collected", ""), "s-2": ("collected", "")}
+    assert submission(place, "s-2") == submission(place, "s-1") == NOTEBOOKS
+
+
+def test_missing_notebooks_are_named(place):
+    lay(place, {"s-1.zip": zipped({FIRST: b"{}"})})
+    state, detail = collected(place)["s-1"]
+    assert state == "collected" and all(name in detail for name in NAMES[1:]) and FIRST not in detail
+
+
+def test_an_earlier_submission_stays_unless_told(place):
+    lay(place, {"s-1.zip": zipped(NOTEBOOKS)})
+    assert collected(place) == {"s-1": ("collected", "")}
+    assert collected(place) == {"s-1": ("unchanged", "")}
+    changed = NOTEBOOKS | {FIRST: b"changed"}
+    lay(place, {"s-1.zip": zipped(changed)})
+    assert collected(place)["s-1"][0] == "kept" and submission(place, "s-1") == NOTEBOOKS
+    assert collected(place, again=True) == {"s-1": ("collected", "")} and submission(place, "s-1") == changed
+    lay(place, {"s-1.zip": b"broken"})
+    assert collected(place, again=True)["s-1"][0] == "rejected" and submission(place, "s-1") == changed
+
+
+LINK = (stat.S_IFLNK | 0o777) << 16
+BAD = {
+    "broken": (b"PK\x03\x04 no zip at all", "no zip"),
+    "empty": (b"", "no zip"),
+    "cut": (zipped(NOTEBOOKS)[:-40], "no zip"),
+    "damaged": (zipped(NOTEBOOKS, zipfile.ZIP_STORED).replace(b'"cells"', b'"CELLS"', 1), "no zip"),
+    "encrypted": (zipped(NOTEBOOKS).replace(b"PK\x01\x02\x14\x03\x14\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01"), "encrypted"),
+    "link": (zipped({FIRST: b"/etc/passwd"}, external_attr=LINK), "link"),
+    "outside": (zipped({f"../../{FIRST}": b"{}"}), "outside|leads out"),
+    "absolute": (zipped({f"/tmp/{FIRST}": b"{}"}), "leads out"),
+    "drive": (zipped({f"C:\\{FIRST}": b"{}"}), "leads out"),
+    "nested": (zipped({"inner.zip": zipped(NOTEBOOKS)}), "another zip"),
+    "bomb": (zipped({FIRST: bytes(MAX_BYTES)}), "to 1"),
+    "large": (zipped({FIRST: bytes(MAX_BYTES + 1)}), "20 MB"),
+    "many": (zipped({f"{n}.txt": b"" for n in range(MOST_FILES + 1)}), "more than"),
+    "twice": (zipped({f"a/{FIRST}": b"{}", f"b/{FIRST}": b"[]"}), "twice"),
+    "lzma": (zipped(NOTEBOOKS, zipfile.ZIP_LZMA), "method"),
+    "none": (zipped({"essay.docx": b"x"}), "no notebook"),
+}
+
+
+def test_a_bad_zip_costs_one_student_and_leaves_nothing(place):
+    lay(place, {"a-good.zip": zipped(NOTEBOOKS), "z-good.zip": zipped(NOTEBOOKS), "s.rar": b"Rar!", "t/u.rar": b"Rar!",
+                **{f"{name}.zip": data for name, (data, _) in BAD.items()}})
+    found = collected(place)
+    assert found.pop("a-good") == found.pop("z-good") == ("collected", "")
+    for name, (_, reason) in BAD.items():
+        state, detail = found.pop(name)
+        assert state == "rejected" and any(part in detail for part in reason.split("|")), (name, detail)
+    assert {state for state, _ in found.values()} == {"rejected"} and len(found) == 2
+    assert sorted(path.name for path in (place / "submitted").iterdir()) == ["a-good", "z-good"]
+    assert sorted(path.name for path in place.iterdir()) == ["downloads", "submitted"]
+
+
+def test_links_pipes_and_what_cannot_be_read_cost_one_student(place):
+    lay(place, {"good.zip": zipped(NOTEBOOKS), f"inside/{FIRST}": b"{}", "pipe/other.txt": b""})
+    downloads = place / "downloads"
+    (downloads / "link.zip").symlink_to(downloads / "good.zip")
+    (downloads / "folder").symlink_to(downloads / "inside")
+    (downloads / "inside" / "more").symlink_to("/etc")
+    os.mkfifo(downloads / "pipe" / FIRST)
+    found = collected(place)
+    assert found.pop("good") == ("collected", "")
+    assert {state for state, _ in found.values()} == {"rejected"}
+    assert all("link" in found[name][1] for name in ("link", "folder", "inside"))
+    assert "pipe" in found["pipe"][1]
+
+
+def test_damaged_bytes_never_stop_the_class(place):
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    draw, whole = random.Random(seed), zipped(NOTEBOOKS)
+    for number in range(300):
+        data = bytearray(whole)
+        for _ in range(draw.randint(1, 8)):
+            data[draw.choice([draw.randrange(len(data)), len(data) - 1 - draw.randrange(900)])] = draw.randrange(256)
+        (place / "downloads" / f"s{number}.zip").write_bytes(data)
+    assert {state for state, _ in collected(place).values()} <= {"collected", "rejected"}
+
+
+def test_a_full_disk_costs_nothing_that_was_there(place, monkeypatch):
+    lay(place, {"s-1.zip": zipped(NOTEBOOKS)})
+    collected(place)
+    lay(place, {"s-1.zip": zipped({FIRST: b"changed"}), "s-2.zip": zipped(NOTEBOOKS)})
+
+    def full(self, data):
+        raise OSError(28, "No space left on device", str(self))
+    monkeypatch.setattr(type(place), "write_bytes", full)
+    assert {state for state, _ in collected(place, again=True).values()} == {"rejected"}
+    assert submission(place, "s-1") == NOTEBOOKS and [path.name for path in (place / "submitted").iterdir()] == ["s-1"]
+
+
+def call(*arguments):
+    parser = argparse.ArgumentParser()
+    command.add(parser)
+    return command.run(parser.parse_args([str(argument) for argument in arguments]))
+
+
+def test_the_command_says_what_became_of_everyone(place, capsys):
+    lay(place, {"week3 - 77 - x.zip": zipped(NOTEBOOKS), "week3 - 78 - x.zip": b""})
+    arguments = [place / "downloads", "--into", place / "submitted", "--pattern", r"- (\d+) -"]
+    assert call(*arguments) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("78: rejected: 'week3 - 78 - x.zip'") and said[1:] == ["1 collected, 1 rejected"]
+    (place / "downloads" / "week3 - 78 - x.zip").unlink()
+    assert call(*arguments) == 0 and capsys.readouterr().out == "1 unchanged\n"
+
+
+@pytest.mark.parametrize("arguments, said", [(["nowhere"], "nowhere"), (["file"], "no folder"),
+                                             (["downloads", "--pattern", "("], "regular expression")])
+def test_a_start_that_is_refused(place, capsys, monkeypatch, arguments, said):
+    monkeypatch.chdir(place)
+    (place / "file").write_text("")
+    assert call(*arguments) == 2
+    assert said in capsys.readouterr().err and not (place / "autograder").exists()

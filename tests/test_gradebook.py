@@ -1,0 +1,327 @@
+"""Marks in nbgrader's gradebook: what is made, what survives, what a reader's browser is shown, and what cannot be written."""
+
+import html.parser
+import json
+import os
+import shutil
+import signal
+import sqlite3
+
+import nbformat
+import pytest
+from nbconvert.filters import markdown2html
+from nbgrader.api import Gradebook
+from nbgrader.converters import GenerateFeedback
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.plugins import CsvExportPlugin
+from nbgrader.utils import determine_grade
+from traitlets.config import Config
+
+from autograder import gradebook as module
+from autograder.autograded import autograded_notebook, harmless
+from autograder.gradebook import GradebookError, open_gradebook
+from autograder.intake import Cell, Submission, read_submission
+from autograder.questions import Mark
+from autograder.release import Release, grade_id_of, read_releases
+from autograder.results import CHECKED, Result, rejected, write
+from course.checks.outcome import Message
+from course.exercises import EXERCISES
+from course.hand_in import ASSIGNMENT
+from tests.submissions import ROOT, code, hand_in, notebook, save
+from tools import notebooks
+
+RELEASES = read_releases()
+TEXTS = [grade_id for grade_id, entry in EXERCISES.items() if entry.manual]
+FULL = {grade_id: entry.points for grade_id, entry in CHECKED.items()}
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory):
+    """A gradebook without submissions, to be copied."""
+    folder = tmp_path_factory.mktemp("empty")
+    with open_gradebook(str(folder / "gradebook.db"), RELEASES, folder / "autograded"):
+        pass
+    return folder / "gradebook.db"
+
+
+@pytest.fixture
+def root(tmp_path, empty):
+    shutil.copy(empty, tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    return read_submission(hand_in(tmp_path_factory.mktemp("solved"), "one").parent, RELEASES)
+
+
+def opened(root):
+    return open_gradebook(str(root / "gradebook.db"), RELEASES, root / "autograded")
+
+
+def result(submission, points=FULL, student="one", **notes):
+    return Result(student, 7, submission, {grade_id: Mark(points.get(grade_id, 0.0), (Message("m", "a message"),))
+                                           for grade_id in CHECKED}, True, **notes)
+
+
+def put(root, *results):
+    with opened(root) as book:
+        for each in results:
+            write(book, each, RELEASES)
+
+
+def grades(root, student="one"):
+    """grade_id -> (automatic score, given by hand, waits for a person)."""
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
+        return {grade.name: (grade.auto_score, grade.manual_score, grade.needs_manual_grade)
+                for submitted in book.find_submission(ASSIGNMENT, student).notebooks for grade in submitted.grades}
+
+
+def by_hand(root, grade_id, score=None, comment=None):
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
+        name = EXERCISES[grade_id].notebook
+        if score is not None:
+            grade = book.find_grade(grade_id, name, ASSIGNMENT, "one")
+            grade.manual_score, grade.needs_manual_grade = score, False
+        if comment:
+            book.find_comment(grade_id if EXERCISES[grade_id].manual else f"{grade_id}-answer", name, ASSIGNMENT,
+                              "one").manual_comment = comment
+        book.db.commit()
+
+
+def test_the_gradebook_has_what_nbgraders_release_step_makes(root, tmp_path_factory):
+    theirs = tmp_path_factory.mktemp("theirs")
+    shutil.copytree(ROOT / "solutions" / ASSIGNMENT, theirs / "solutions" / ASSIGNMENT)
+    notebooks._generate_assignment(theirs)
+
+    def content(path):
+        with Gradebook(f"sqlite:///{path}") as book:
+            assignment = book.find_assignment(ASSIGNMENT)
+            return {entry.name: (sorted((cell.name, cell.max_score, cell.cell_type) for cell in entry.grade_cells),
+                                 sorted(cell.name for cell in entry.solution_cells),
+                                 sorted((cell.name, cell.cell_type, cell.locked, cell.source, cell.checksum)
+                                        for cell in entry.source_cells)) for entry in assignment.notebooks}
+
+    assert content(root / "gradebook.db") == content(theirs / "gradebook.db")
+
+
+def test_scores_are_automatic_and_texts_wait_for_a_person(root, solved):
+    put(root, result(solved), rejected("two", 1, True, "empty"))
+    found = grades(root)
+    assert found == {grade_id: (None, None, True) if entry.manual else (entry.points, None, False)
+                     for grade_id, entry in EXERCISES.items()}
+    assert set(grades(root, "two").values()) == {(0.0, None, False)}
+
+
+def test_an_unanswered_text_has_0_and_what_could_not_be_graded_waits(root, tmp_path_factory):
+    released = read_submission(hand_in(tmp_path_factory.mktemp("r"), "one", "notebooks").parent, RELEASES)
+    put(root, result(released, {**dict.fromkeys(CHECKED, 0.0), "ex1-diagram": None}))
+    found = grades(root)
+    assert {found[grade_id] for grade_id in TEXTS} == {(0.0, None, False)}
+    assert found["ex1-diagram"] == (None, None, True)
+
+
+def test_what_a_person_gave_survives_and_is_asked_for_again_only_where_something_changed(root, solved):
+    put(root, result(solved))
+    by_hand(root, "ex2-explain", 3.5, "well said")
+    by_hand(root, "ex4-explain", 2)
+    by_hand(root, "ex3-use", 1, "by hand")
+    put(root, result(solved))
+    found = grades(root)
+    assert [found[name][1:] for name in ("ex2-explain", "ex4-explain", "ex3-use")] == [(3.5, False), (2, False), (1, False)]
+    cells = [cell._replace(source="another text") if cell.grade_id == "ex2-explain" else cell
+             for cell in solved.notebooks["2_1f1b_phases"]]
+    put(root, result(Submission({**solved.notebooks, "2_1f1b_phases": cells}), {**FULL, "ex3-use": 2.0}))
+    found = grades(root)
+    assert [found[name][1:] for name in ("ex2-explain", "ex4-explain", "ex3-use")] == [(3.5, True), (2, False), (1, True)]
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
+        assert book.find_comment("ex2-explain", "2_1f1b_phases", ASSIGNMENT, "one").comment == "well said"
+        assert book.find_comment("ex3-use-answer", "3_bubble_fraction", ASSIGNMENT, "one").comment == "by hand"
+
+
+def test_the_seed_is_kept_for_the_next_time(root, solved):
+    put(root, result(solved))
+    with opened(root) as book:
+        assert book.about("one") == {"seed": 7, "sandboxed": True} and book.about("nobody") == {}
+
+
+def test_feedback_and_export_go_on_from_there(root, solved, monkeypatch):
+    put(root, result(solved), rejected("two", 1, True, "a <script>alert(1)</script>"))
+    by_hand(root, "ex2-explain", 3.5, "well said")
+    config = Config({"CourseDirectory": {
+        "root": str(root), "autograded_directory": "autograded", "feedback_directory": "feedback", "assignment_id": ASSIGNMENT,
+        "db_url": f"sqlite:///{root / 'gradebook.db'}"}})
+    GenerateFeedback(coursedir=CourseDirectory(config=config), config=config).start()
+    page = (root / "feedback" / "one" / ASSIGNMENT / "2_1f1b_phases.html").read_text(encoding="utf-8")
+    assert "a message" in page and "well said" in page and "(Score: 19.5 / 20.0)" in page
+    page = (root / "feedback" / "two" / ASSIGNMENT / "1_gpipe_diagram.html").read_text(encoding="utf-8")
+    assert "rejected: a" in page and "<script>alert" not in page
+    monkeypatch.chdir(root)
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
+        CsvExportPlugin(to="grades.csv").export(book)
+    rows = [line.split(",") for line in (root / "grades.csv").read_text().splitlines()[1:]]
+    assert {row[3]: float(row[7]) for row in rows} == {"one": sum(FULL.values()) + 3.5, "two": 0}
+
+
+# The autograded notebook
+
+ATTACKS = ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "</div><iframe src=/>", "<!-- -->", "&lt;script>",
+           "[x](javascript:a)", "[x](JaVaScript:a)", "[x](javascript\\:a)", "[x](&#106;avascript:a)", "[x](javascript&colon;a)",
+           "![x](javascript:a)", "[x]: vbscript:a\n\n[x]", "[x](data:text/html,<script>a</script>)", "`<b>`",
+           "```\n<script>\n```", "| a |\n|---|\n| <b onclick=a> |", "<a\nhref=javascript:a>", "\x1b]0;x\x07",
+           "[x](&amp;#106;avascript:a)", "<http://x/\"onclick=a>", "$\\href{javascript:a}{x}$", "<svg/onload=a>",
+           "\u202e<script>"]
+
+
+class Watcher(html.parser.HTMLParser):
+    """The tags, attributes and links of a page."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.attributes, self.links = set(), set(), []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attributes}
+        self.links += [value for name, value in attributes if name in ("href", "src")]
+
+
+@pytest.mark.parametrize("text", ATTACKS)
+def test_nothing_in_a_text_becomes_a_tag_or_a_script(text):
+    seen = Watcher(markdown2html(harmless(text)))
+    assert seen.tags <= {"p", "a", "img", "pre", "code", "span", "div", "table", "thead", "tbody", "tr", "th", "td", "br", "em"}
+    assert not [name for name in seen.attributes if name.startswith("on") or name == "style"]
+    assert not [link for link in seen.links if link.lower().startswith(("javascript:", "vbscript:", "data:"))]
+    assert "\x1b" not in harmless(text) and "\u202e" not in harmless(text)
+
+
+def test_a_plain_text_is_read_as_it_was_written():
+    for text in ("a < b, p<m, x & y, 3 > 2", "**bold** `code` $p-1$", "中文 – ü"):
+        assert harmless(text).replace("\N{ZERO WIDTH SPACE}", "") == text
+
+
+def test_the_notebook_is_ours_with_the_learners_text_and_plain_outputs(tmp_path):
+    folder = hand_in(tmp_path, "one", only=("1_gpipe_diagram",))
+    content = notebook(folder / "1_gpipe_diagram.ipynb")
+    content["metadata"]["evil"] = "x"
+    words = {"cell_type": "markdown", "metadata": {}, "source": "<script>", "attachments": {"a": {"text/html": "<b>"}}}
+    content["cells"][4:4] = [code("mine = '<script>'", evil="x"), words]
+    content["cells"][4]["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": {"text/html": "<script>"}}]
+    save(folder / "1_gpipe_diagram.ipynb", content)
+    cells = read_submission(folder.parent, {"1_gpipe_diagram": RELEASES["1_gpipe_diagram"]}).notebooks["1_gpipe_diagram"]
+    mark = Mark(2.5, (Message("m", "said \x1b[31m"),), ("noted",), "printed <b>")
+    made = autograded_notebook(RELEASES["1_gpipe_diagram"], cells, {"ex1-bubbles": mark}, {"seed": 1}, ["head"])
+    nbformat.validate(made)
+    text = json.dumps(made)
+    assert "evil" not in text and "text/html" not in text and made.cells[0].source == "head"
+    graded = {cell.metadata.nbgrader.grade_id: cell for cell in made.cells if "nbgrader" in cell.metadata}
+    assert list(graded) == list(RELEASES["1_gpipe_diagram"].cells)
+    assert determine_grade(graded["ex1-bubbles"]) == (2.5, 4)
+    assert graded["ex1-bubbles"].outputs[0].text == (
+        "said \N{REPLACEMENT CHARACTER}[31m\nnoted\n\nPrinted by the cells above:\nprinted <b>\n")
+    assert "6" in graded["ex1-bubbles-answer"].source
+
+
+# Faults
+
+
+def forked(work):
+    """The number of a process that does this work and ends; 0 is its exit code where nothing was raised."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return child
+
+
+def mortal(function, lives):
+    """The function, which ends its process without a word when it has been called too often."""
+    def call(*arguments, **options):
+        lives.pop() if lives else os.kill(os.getpid(), signal.SIGKILL)
+        return function(*arguments, **options)
+    return call
+
+
+def test_killed_at_any_place_and_run_again_nothing_is_lost_or_doubled(root, solved, monkeypatch):
+    put(root, result(solved))
+    by_hand(root, "ex2-explain", 3.5)
+    wanted = grades(root)
+    for count in (0, 3, len(RELEASES)):
+        lives = [None] * count
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "replace", mortal(os.replace, lives))
+            patched.setattr(module.Book, "_write_marks", mortal(module.Book._write_marks, lives))
+            child = forked(lambda: put(root, result(solved, dict.fromkeys(CHECKED, 0.5))))
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        assert grades(root) == wanted
+        put(root, result(solved))
+        assert grades(root) == wanted
+        assert sorted(os.listdir(root / "autograded" / "one" / ASSIGNMENT)) == sorted(f"{name}.ipynb" for name in RELEASES)
+
+
+def test_two_at_once_make_one_gradebook(tmp_path):
+    students = [f"student {number}" for number in range(3)]
+    both = [forked(lambda: put(tmp_path, *(rejected(student, 1, True, "empty") for student in students))) for _ in range(2)]
+    assert [os.waitpid(child, 0)[1] for child in both] == [0, 0]
+    with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}") as book:
+        assert sorted(student.id for student in book.students) == students
+        assert len(book.assignment_submissions(ASSIGNMENT)) == len(students)
+
+
+def test_a_locked_gradebook_is_one_line(root, monkeypatch, solved, caplog):
+    monkeypatch.setattr(module, "WAIT", 0.2)
+    with opened(root) as book:
+        other = sqlite3.connect(root / "gradebook.db")
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(GradebookError, match=r"locked for more than 0\.2 s by another program: close") as caught:
+            write(book, result(solved), RELEASES)
+        other.rollback()
+        other.close()
+        assert "\n" not in str(caught.value)
+        write(book, result(solved), RELEASES)
+    assert grades(root)["ex3-use"] == (4, None, False)
+
+
+def test_a_full_disk_is_one_line(root, monkeypatch, solved):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with opened(root) as book:
+        monkeypatch.setattr(module, "write_atomically", full)
+        with pytest.raises(GradebookError, match="no room left on the disk"):
+            write(book, result(solved), RELEASES)
+
+
+@pytest.mark.parametrize("make, reason", [
+    (lambda path: path.write_text("no database " * 100), "not a database"), (lambda path: path.mkdir(), "unable to open")])
+def test_what_is_no_gradebook_is_one_line(tmp_path, make, reason):
+    make(tmp_path / "gradebook.db")
+    with pytest.raises(GradebookError, match=reason) as caught, opened(tmp_path):
+        pass
+    assert "\n" not in str(caught.value)
+
+
+def test_a_gradebook_of_other_notebooks_is_refused_once_it_holds_marks(root, solved):
+    put(root, result(solved))
+    name, lost = "1_gpipe_diagram", "ex1-diagram"
+    other = nbformat.from_dict(RELEASES[name].notebook)
+    other.cells = [cell for cell in other.cells if grade_id_of(cell) != lost]
+    cells = {key: cell for key, cell in RELEASES[name].cells.items() if key != lost}
+    changed = {**RELEASES, name: Release(other, cells, RELEASES[name].others)}
+    with pytest.raises(GradebookError, match="another version of these notebooks"), open_gradebook(
+            str(root / "gradebook.db"), changed, root / "autograded"):
+        pass
+    assert grades(root)["ex1-diagram"] == (10, None, False)
+
+
+def test_cells_of_a_notebook_that_is_not_there_are_the_releases(root, solved):
+    put(root, result(Submission({}, rejected={"1_gpipe_diagram": "too large"}), dict.fromkeys(CHECKED, 0.0)))
+    made = nbformat.read(root / "autograded" / "one" / ASSIGNMENT / "1_gpipe_diagram.ipynb", as_version=4)
+    assert made.cells[0].source == "too large"
+    assert [cell.source for cell in made.cells if "nbgrader" in cell.metadata] == [
+        cell.source for cell in RELEASES["1_gpipe_diagram"].cells.values()]
+    assert Cell("x", "y") == Cell("x", "y", "code", False)

@@ -1,0 +1,292 @@
+"""A submission's cells run in sessions and the checks ask from outside: what an answer earns, and what it cannot cost."""
+
+from fractions import Fraction
+
+import pytest
+
+from autograder import questions
+from autograder.cells import cells_to_run, without_magics
+from autograder.intake import Cell, Submission, read_submission
+from autograder.measured import ITEMS, TEXT, Allowance, Measured
+from autograder.questions import Mark, NotStarted, grade
+from autograder.release import read_releases
+from autograder.sandbox import Unsandboxed
+from autograder.trusted_runs import NotRun, TrustedRuns
+from course.answers import Raised
+from course.exercises import EXERCISES, judge
+from course.plan import DEFAULT
+from tests.experiment_lines import PLAN, made
+from tests.submissions import hand_in
+
+USE = Cell("ex3-use-answer", "bubble_4_8 = 3 / 11\nbubble_8_64 = 7 / 71")
+INVERSE = Cell("ex3-inverse-answer", "import math\n\ndef micro_batches_needed(p, fraction):\n"
+               "    return max(1, math.ceil((p - 1) * (1 - fraction) / fraction))")
+BEST = Cell("ex3-limits-answer", "def best_micro_batch_size(global_batch, p, dp, times):\n"
+            "    return min(times, key=lambda b: (global_batch / (b * dp) + p - 1) * times[b])")
+FULL = {"ex3-use": 4, "ex3-inverse": 3, "ex3-limits": 3}
+
+
+class NoRuns:
+    """In place of our own runs: the lines that they would give, or a failure."""
+
+    def __init__(self, fails=""):
+        self.fails, self.asked = fails, []
+
+    def lines(self, rows):
+        self.asked.append(list(rows))
+        if self.fails:
+            raise NotRun(self.fails)
+        return made(rows, slot=0.001)
+
+
+class Counted(Unsandboxed):
+    """Counts the sessions that were begun."""
+
+    begun = 0
+
+    def session(self, **limits):
+        self.begun += 1
+        return super().session(**limits)
+
+
+def check(grade_id):
+    return Cell(grade_id, f"check({grade_id!r})", ours=True)
+
+
+def own(source):
+    return Cell(None, source)
+
+
+def marks(*cells, notebook="3_bubble_fraction", runs=None, sandbox=None, seed=1, **options):
+    """What these cells get; each answer's check stands right behind it, unless it is given."""
+    placed, given = [], {cell.grade_id for cell in cells}
+    for cell in cells:
+        placed.append(cell)
+        if cell.grade_id and cell.grade_id.endswith("-answer") and (found := cell.grade_id.removesuffix("-answer")) not in given:
+            placed.append(check(found))
+    return grade(Submission({notebook: placed}), sandbox or Unsandboxed(), seed, runs or NoRuns(), **options)
+
+
+def points(found, *wanted):
+    return {grade_id: found[grade_id].points for grade_id in wanted or FULL}
+
+
+def test_right_answers_have_full_points_and_what_is_not_there_has_none():
+    found = marks(USE, INVERSE, BEST)
+    assert points(found) == FULL
+    assert set(found) == {grade_id for grade_id, entry in EXERCISES.items() if not entry.manual}
+    assert found["ex1-diagram"] == Mark(0.0, notes=("not handed in",))
+
+
+def test_a_rejected_notebook_has_its_reason_as_a_note():
+    found = grade(Submission({}, rejected={"1_gpipe_diagram": "too large"}), Unsandboxed(), 1, NoRuns())
+    assert found["ex1-diagram"] == Mark(0.0, notes=("too large",))
+
+
+def test_an_answer_is_asked_right_after_its_cell():
+    found = marks(USE, own("bubble_4_8 = 0"), INVERSE)
+    assert found["ex3-use"].points == 4
+    assert marks(own("bubble_8_64 = 1 / 0"), USE)["ex3-use"].points == 4
+
+
+def test_what_was_assigned_before_a_raise_stays_and_the_raise_is_noted():
+    found = marks(Cell("ex3-use-answer", "bubble_4_8 = 3 / 11\nraise KeyError('no')\nbubble_8_64 = 7 / 71"), INVERSE)
+    assert points(found) | {"ex3-limits": 0} == {"ex3-use": 2, "ex3-inverse": 3, "ex3-limits": 0}
+    assert found["ex3-use"].notes == ("ex3-use-answer: KeyError: 'no'",)
+
+
+def test_ipythons_lines_and_names_cost_nothing():
+    cell = Cell("ex3-use-answer", "%matplotlib inline\n!pip install x\ndisplay(1)\nget_ipython().system('ls')\n" + USE.source)
+    found = marks(cell, own("def ("), INVERSE)
+    assert points(found, "ex3-use", "ex3-inverse") == {"ex3-use": 4, "ex3-inverse": 3}
+    assert any("lines with % and !" in note for note in found["ex3-use"].notes)
+    assert any("SyntaxError" in note for note in found["ex3-inverse"].notes)
+
+
+@pytest.mark.parametrize("source, plain", [
+    ("x = 1\ny = 7 % 3", None),
+    ("%time x = 1\ny = 2", "pass\ny = 2"),
+    ("if x:\n    !ls\ny = 2", "if x:\n    pass\ny = 2"),
+    ("files = !ls\nhere = %pwd\ny = 2", "pass\npass\ny = 2"),
+    ("len?\n?len\ny = 2", "pass\npass\ny = 2"),
+    ("%%time\nx = 1\n%pwd", "x = 1\npass"),
+    ("%%bash\nrm -r *", "pass"),
+])
+def test_which_lines_are_ipythons(source, plain):
+    assert without_magics(source) == plain
+
+
+@pytest.mark.parametrize("deadly", ["import os\nos._exit(0)", "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)"])
+def test_a_cell_that_ends_its_process_costs_its_own_answer(deadly):
+    sandbox = Counted()
+    found = marks(INVERSE, Cell("ex3-use-answer", f"{USE.source}\n{deadly}"), BEST, sandbox=sandbox)
+    assert points(found) == FULL | {"ex3-use": 0} and sandbox.begun == 2
+    assert any("was left out" in note for note in found["ex3-use"].notes)
+
+
+def test_a_function_that_ends_its_process_costs_its_own_points():
+    found = marks(Cell("ex3-inverse-answer", "import os\n\ndef micro_batches_needed(p, fraction):\n    os._exit(1)"), USE, BEST)
+    assert points(found) == FULL | {"ex3-inverse": 0}
+
+
+def test_nothing_is_run_behind_the_last_check():
+    sandbox = Counted()
+    assert marks(USE, own("import os\nos._exit(1)"), sandbox=sandbox)["ex3-use"].points == 4 and sandbox.begun == 1
+
+
+def test_a_notebook_is_begun_a_bounded_number_of_times():
+    sandbox = Counted()
+    found = marks(USE, *[own("import os\nos._exit(1)")] * 20, INVERSE, sandbox=sandbox)
+    assert found["ex3-use"].points == 4 and found["ex3-inverse"].points == 0 and sandbox.begun == questions.STARTS
+
+
+def test_notebooks_share_nothing():
+    one = [own("import course.formulas as f\nf.bubble_fraction = None\nbubble_4_8 = 3 / 11"), check("ex1-bubbles")]
+    two = [own("bubble_8_64 = 7 / 71"), check("ex3-use")]
+    found = grade(Submission({"1_gpipe_diagram": one, "3_bubble_fraction": two}), Unsandboxed(), 1, NoRuns())
+    assert found["ex3-use"].points == 2
+
+
+def test_when_the_time_is_used_up_the_rest_is_not_asked():
+    found = marks(USE, budget=0)
+    assert found["ex3-use"] == Mark(0.0, notes=("not asked: the 0 s of a submission were used up",))
+
+
+def test_a_session_that_does_not_come_up_is_no_fault_of_the_learners():
+    class Broken(Unsandboxed):
+        def session(self, **limits):
+            session = super().session(**limits)
+            session.close()
+            return session
+
+    with pytest.raises(NotStarted):
+        marks(USE, sandbox=Broken())
+
+
+def test_a_check_of_ours_that_fails_is_no_mark(monkeypatch):
+    def broken(grade_id, *answers, **trusted):
+        return judge(grade_id, *answers, **trusted) if grade_id != "ex3-use" else 1 / 0
+
+    monkeypatch.setattr(questions, "judge", broken)
+    found = marks(USE, INVERSE)
+    assert points(found, "ex3-use", "ex3-inverse") == {"ex3-use": None, "ex3-inverse": 3}
+    assert "not graded: the check itself failed (ZeroDivisionError" in found["ex3-use"].notes[-1]
+
+
+def test_the_seed_decides_what_random_answers_are():
+    cell = Cell("ex3-use-answer", "import random\nimport numpy\nbubble_4_8 = random.random()\nbubble_8_64 = numpy.random.rand()")
+    first, again, other = (marks(cell, seed=seed)["ex3-use"].messages for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_what_cells_print_is_kept_with_the_mark_that_comes_next():
+    found = marks(own("print('first')"), USE, own("print('second')\nprint = None"), INVERSE, own("'third'"), BEST)
+    assert [found[grade_id].printed.split() for grade_id in FULL] == [["first"], ["second"], []]
+
+
+def test_of_our_cells_the_set_up_runs_and_what_a_learner_names():
+    cells = [Cell("ex1-setup", "from course import schedules", ours=True), Cell(None, "show(1)", ours=True),
+             Cell(None, "runs = {m: 1 for m in (1, 2)}", ours=True), Cell(None, "base = 3", ours=True),
+             Cell(None, "my_run = made(base)", ours=True), Cell(None, "# words", "markdown"),
+             Cell("ex1-bubbles-answer", "x = my_run.m"), check("ex1-bubbles"), Cell(None, "print(1)")]
+    assert cells_to_run(cells) == [0, 3, 4, 6, 8]
+
+
+def test_released_notebooks_run_none_of_our_showing_cells(tmp_path):
+    found = read_submission(hand_in(tmp_path, "one", "notebooks").parent, read_releases())
+    for name, cells in found.notebooks.items():
+        assert {cells[place].grade_id is not None for place in cells_to_run(cells)} == {True}, name
+
+
+# The experiment table: what only a run can show is run by our side
+
+PLANNED = Cell("ex6-plan-answer", f"configurations = {PLAN!r}")
+TABLE = Cell("ex6-table-answer", "from course.experiments import run_experiment\ntable = run_experiment(configurations)")
+
+
+def table(*cells, runs):
+    return marks(*cells, notebook="6_experiment_table", runs=runs)["ex6-table"]
+
+
+def test_rows_that_a_cell_asks_for_are_run_outside_and_given():
+    runs = NoRuns()
+    found = table(PLANNED, TABLE, runs=runs)
+    assert found.points == 6, found
+    assert [len(rows) for rows in runs.asked] == [len(PLAN), len(PLAN)], "for the cell, and for the check"
+
+
+def test_a_table_that_is_typed_is_held_against_our_run():
+    typed = made(PLAN)
+    typed[0]["peak_activation_bytes"] += 64
+    found = table(PLANNED, Cell("ex6-table-answer", f"table = {typed!r}"), runs=NoRuns())
+    assert found.points < 6 and "trusted-peak" in {message.code for message in found.messages}
+    assert table(PLANNED, Cell("ex6-table-answer", f"table = {made(PLAN)!r}"), runs=NoRuns()).points == 6
+
+
+def test_where_our_side_cannot_run_them_there_is_no_mark_and_no_second_try():
+    runs = NoRuns("no memory")
+    found = table(PLANNED, TABLE, Cell("ex6-table-answer", f"table = {made(PLAN)!r}"), runs=runs)
+    assert found.points is None and "not graded: its rows could not be run (no memory)" in found.notes[-1]
+    assert len(runs.asked) == 1
+
+
+def test_a_submission_cannot_have_us_run_without_end():
+    runs = NoRuns()
+    many = own("from course.experiments import run_experiment\n" + "\n".join(
+        f"run_experiment([dict(schedule='1f1b', pp=2, chunks=1, micro_batches={m}, micro_batch_size={b}, dp=1)])"
+        for m in range(1, 9) for b in range(1, 9)))
+    table(PLANNED, many, TABLE, runs=runs)
+    assert all(len(rows) <= questions.MOST for rows in runs.asked)
+
+
+def test_our_own_process_runs_rows_once_and_ends():
+    with TrustedRuns() as runs:
+        first = runs.lines([DEFAULT[0], DEFAULT[0]])
+        process = runs._process
+        again = runs.lines([DEFAULT[0]])
+        assert first[0] == first[1] == again[0] and first[0]["peak_activation_bytes"] > 0
+        assert Fraction(first[0]["bubble_measured"]).limit_denominator(100) == DEFAULT[0].bubble_estimated
+        with pytest.raises(NotRun, match="time was used up"):
+            runs.lines([DEFAULT[1]], seconds=0)
+        assert process.poll() is not None
+    with pytest.raises(NotRun, match="stopped"):
+        runs.lines([DEFAULT[2]])
+
+
+# Strange answers
+
+
+class Plain:
+    """An answer that gives the same plain value to every question."""
+
+    def __init__(self, value):
+        self._value = value
+
+    def value(self):
+        return self._value
+
+    def call(self, *_):
+        return self._value
+
+
+ROW = {"schedule": "pipedream", "pp": 3, "chunks": 2, "micro_batches": 7, "micro_batch_size": 5, "dp": 2}
+STRANGE = [2**4000, -2**4000, 1e308, Fraction(10**1000, 3), Fraction(1, 10**1000), True, None, "", "9" * 5000, "1/0", "%", [], {},
+           [[]], [None] * 50, [2**4000], {"a": 2**4000}, [ROW] * 20, {(1, 2): 3}, {None: None}, ["F0", 7, None], "F0 " * 9000,
+           {"a": ["F0"]}, [["0F0"] * 30] * 30, Raised("TimeLimit", ""), Raised("X" * 5000, "y" * 5000)]
+
+
+@pytest.mark.parametrize("grade_id", [grade_id for grade_id, entry in EXERCISES.items() if not entry.manual])
+def test_no_check_fails_on_plain_data_of_any_kind(grade_id):
+    for value in STRANGE:
+        verdict = judge(grade_id, *[Plain(value)] * len(EXERCISES[grade_id].answers))
+        assert 0 <= verdict.points < verdict.maximum and verdict.messages, value
+
+
+def test_a_check_is_told_only_so_much():
+    allowance = Allowance()
+    answer = Measured(Plain([0] * (ITEMS // 3)), allowance)
+    assert [type(answer.call()) for _ in range(4)] == [list, list, Raised, Raised]
+    assert answer.value().type == "Ended"
+    assert Measured(Plain("x" * (TEXT + 1)), Allowance()).value().type == "Ended"
+    assert Measured(Plain(Raised("X", "x" * (TEXT + 1))), Allowance()).value().type == "Ended"
+    assert Measured(Plain({"a": [1, Fraction(1, 2)]}), Allowance()).value() == {"a": [1, Fraction(1, 2)]}
