@@ -17,8 +17,9 @@ from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational, Real
 
+from course.time_limit import TimeLimit, time_limit
+
 MAX_ITEMS, MAX_DEPTH, MAX_TEXT, MAX_BITS = 100_000, 20, 1_000_000, 4096
-IMPORTING = "<frozen importlib._bootstrap>"  # the file of a frame that imports
 UNANSWERED = "..."  # what a released notebook holds in place of an answer, as the literal ... or as text
 
 
@@ -59,10 +60,6 @@ class Endless(Refused):
 
 class NoInput(Exception):
     """The learner's code called input(), where nobody can type."""
-
-
-class TimeLimit(BaseException):
-    """A call that took too long; no Exception, so that a learner's `except Exception` lets it through."""
 
 
 class OneLine(BaseException):
@@ -225,7 +222,7 @@ class LocalAnswer:
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                with _no_input(), _time_limit(*(self._seconds, self._computing) if self.limited else (None, None)):
+                with _no_input(), time_limit(*(self._seconds, self._computing) if self.limited else (None, None)):
                     return _outcome(produce, cell)
         except TimeLimit as limit:
             return Raised("TimeLimit", str(limit))
@@ -278,30 +275,3 @@ def _describe(error):
         raise
     except BaseException:  # an exception of the learner's own whose text cannot be made
         return ""
-
-
-@contextlib.contextmanager
-def _time_limit(seconds, computing):
-    """TimeLimit after so many seconds, or so many of the processor; None for no limit."""
-    with contextlib.ExitStack() as limits:
-        if seconds is not None:
-            limits.enter_context(_alarmed(seconds, signal.ITIMER_REAL, signal.SIGALRM, ""))
-        if computing is not None:
-            limits.enter_context(_alarmed(computing, signal.ITIMER_PROF, signal.SIGPROF, " of computing"))
-        yield
-
-
-@contextlib.contextmanager
-def _alarmed(seconds, timer, alarm, kind):
-    def stop(_, frame):
-        files = [inner.f_code.co_filename for inner, _ in traceback.walk_stack(frame)]
-        raise TimeLimit(f"it ran for more than {seconds:g} s{kind} and was stopped"
-                        + " while it imported a package; import it in a cell above" * any(map(IMPORTING.__eq__, files)))
-
-    before = signal.signal(alarm, stop)
-    signal.setitimer(timer, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(timer, 0)
-        signal.signal(alarm, before)

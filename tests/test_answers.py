@@ -5,7 +5,6 @@ import dataclasses
 import itertools
 import json
 import sys
-import threading
 import time
 import types
 from decimal import Decimal
@@ -188,27 +187,12 @@ def test_what_a_session_has_started_ends_with_it():
         time.sleep(0.05)
 
 
-def endless():
-    while True:
-        pass
-
-
-def stubborn():
-    while True:
-        try:
-            while True:
-                pass
-        except Exception:
-            pass
-
-
 @pytest.mark.parametrize(("function", "kind"), [
-    (lambda: 1 / 0, "ZeroDivisionError"), (lambda: sys.exit(3), "SystemExit"), (endless, "TimeLimit"), (stubborn, "TimeLimit"),
+    (lambda: 1 / 0, "ZeroDivisionError"), (lambda: sys.exit(3), "SystemExit"),
     (lambda: float("nan"), "Refused"), (lambda x: x, "TypeError"), (lambda: input(), "NoInput"),
 ])
 def test_a_call_that_fails_is_raised_and_the_process_goes_on(function, kind):
-    # generous where the limit is not what is asked about: a busy machine counts slowly
-    assert LocalAnswer(function, seconds=0.3 if kind == "TimeLimit" else 60).call().type == kind
+    assert LocalAnswer(function, seconds=60).call().type == kind
 
 
 def test_an_iterator_without_an_end_is_a_loop_without_one():
@@ -246,14 +230,6 @@ def test_an_error_says_the_line_of_its_cell_in_both_ways():
     assert input is __builtins__["input"] if isinstance(__builtins__, dict) else input is __builtins__.input
 
 
-def test_a_call_that_is_stopped_while_it_imports_says_so(tmp_path, monkeypatch):
-    (tmp_path / "slow_to_import.py").write_text("import time\ntime.sleep(60)\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    found = LocalAnswer(lambda: __import__("slow_to_import"), seconds=0.3).call()
-    assert found.type == "TimeLimit" and "while it imported a package; import it in a cell above" in found.text
-    assert "import" not in LocalAnswer(endless, seconds=0.3).call().text
-
-
 def test_calls_keep_print_warnings_and_arguments_apart(capsys, recwarn):
     def noisy(numbers):
         import warnings
@@ -272,14 +248,6 @@ def test_calls_keep_print_warnings_and_arguments_apart(capsys, recwarn):
 
 def test_what_is_no_function_cannot_be_called():
     assert LocalAnswer(3).call(1) == Raised("NotCallable", "an int is there, not a function")
-
-
-def test_outside_the_main_thread_there_is_no_limit_and_it_says_so():
-    found = []
-    thread = threading.Thread(target=lambda: found.append((LocalAnswer(lambda: 5).call(), LocalAnswer(5).limited)))
-    thread.start()
-    thread.join()
-    assert found == [(5, False)] and LocalAnswer(5).limited
 
 
 def test_a_session_answers_as_the_notebook_does():

@@ -110,4 +110,4 @@ def test_make_grade_grades_the_whole_class(checkout):
     said = in_shell(checkout, "make grade")
     results = json.loads((checkout / "build" / "sample_class" / "marks.json").read_text())
     assert {student: result["total"] for student, result in results.items()} == TOTALS and len(CLASS) == len(TOTALS)
-    assert all(made.__doc__ in said for made in CLASS) and "Commonest messages" in said and "8 graded (1 of them" in said
+    assert all(made.__doc__ in said for made in CLASS) and "Commonest messages" in said and "8 graded, 1 of them" in said
