@@ -115,8 +115,15 @@ def test_json_gradebook_and_summary_say_the_same(classroom):
     assert "Traceback" not in classroom.errors and "namespaces" in classroom.errors
 
 
+def lives(process):
+    """Whether it is more than a line that the machine's first process has not read yet."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.status() != psutil.STATUS_ZOMBIE and process.is_running()
+    return False
+
+
 def test_nothing_is_left(classroom):
-    assert classroom.begun and not [process for process in classroom.begun if process.is_running()]
+    assert classroom.begun and not any(map(lives, classroom.begun))
     assert sorted(os.listdir(classroom.root)) == ["autograded", "gradebook.db", "out.json", "submitted"]
     files = [path for path in (classroom.root / "autograded").rglob("*") if path.is_file()]
     assert {path.suffix for path in files} == {".ipynb"} and not [path for path in files if path.name.startswith(".")]
