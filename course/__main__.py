@@ -35,17 +35,27 @@ def main(arguments: list[str] | None = None) -> int:
     """Do what the arguments say; returns the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        if options.command in ("table", "layout"):
-            return {"table": _table, "layout": _layout}[options.command](options)
-        schedule, costs = schedule_of(options, options.ranks), costs_of(options)
-        return _show(schedule, costs, options) if options.command == "show" else _run(schedule, costs, options)
+        code = _do(options)
+        sys.stdout.flush()
+        return code
     except ValueError as error:
         return _complain(error, WRONG_INPUT)
-    except BrokenPipeError:  # whoever read our output has enough; Python would complain once more at its end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python would complain once more at its end
+        if isinstance(error, BrokenPipeError):  # whoever read our output has enough
+            return FAILED
+        return _complain(f"what is printed could not be written ({error.strerror or error})", FAILED)
     except KeyboardInterrupt:
         return _complain("interrupted; no process is left", INTERRUPTED)
+
+
+def _do(options):
+    if options.command in ("table", "layout"):
+        return {"table": _table, "layout": _layout}[options.command](options)
+    schedule, costs = schedule_of(options, options.ranks), costs_of(options)
+    return _show(schedule, costs, options) if options.command == "show" else _run(schedule, costs, options)
 
 
 def _complain(error, code):
@@ -144,8 +154,10 @@ def _rows(options):
     if not options.plan:
         raise ValueError("table needs a plan: `python -m course table --template > plan.toml` writes one")
     try:
-        plan = plan_from_toml(Path(options.plan).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
+        plan = plan_from_toml(Path(options.plan).read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError:
+        raise ValueError(f"{options.plan} cannot be read: it is not text in UTF-8; save it in that encoding") from None
+    except OSError as error:
         raise ValueError(f"{options.plan} cannot be read: {error}") from None
     if plan.problems:
         more = f" (and {len(plan.problems) - 3} more)" if len(plan.problems) > 3 else ""

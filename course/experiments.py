@@ -125,6 +125,7 @@ def fill(rows: Mapping[int, Row], records: Records, bar: Callable, again: bool |
             failed[number] = _reason(error)
         waiting.remove(number)
     tell("the rows are run")
+    records.write_again()
     return table_of(rows, records, failed, len(before))
 
 

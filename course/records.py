@@ -12,11 +12,13 @@ from pathlib import Path
 
 from course.pipeline import Sizes
 from course.pipeline.machine import facts
+from course.pipeline.request import LONGEST, SHORTEST
 from course.plan import BACKWARD, COLUMNS, CONDITIONS, EACH, FIXED
 from course.progress import write_atomically
 
 WHAT = "rows of an experiment table, pipeline parallelism, hands on"
 MEASURED = ("bubble_measured", "peak_activation_bytes", "step_time_predicted", "step_time_measured", "slot_seconds")
+OPTIONAL = ("overruns", "all_reduce_seconds")
 MOST_KEPT = 100  # rows that a file holds, the latest; those of earlier plans among them
 
 
@@ -66,6 +68,11 @@ class Records:
         except OSError as error:
             self.trouble = f"{self.path.name} could not be written ({error.strerror or error})."
 
+    def write_again(self):
+        """Where the last change could not be written, try once more: there may be room by now."""
+        if self.trouble:
+            self.write()
+
     def write_csv(self, rows: Iterable[Mapping]) -> Path | None:
         """Write the rows of the table as CSV beside the file; None where that was not possible, which `trouble` says."""
         if not self.path:
@@ -80,12 +87,12 @@ class Records:
 
     def _read(self):
         try:
-            found = json.loads(self.path.read_text(encoding="utf-8"))
+            found = json.loads(self.path.read_text(encoding="utf-8-sig"))
             if found["what"] != WHAT:
                 raise ValueError("another file")
             slot, keepable, rows = found.pop("slot_seconds"), found.pop("keepable"), found.pop("rows")
             rows = {key: record for key, record in rows.items() if _is_sound(record)}
-            keepable = {key: seconds for key, seconds in keepable.items() if _is_positive(seconds)}
+            keepable = {key: seconds for key, seconds in keepable.items() if _is_slot(seconds)}
         except FileNotFoundError:
             return
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -95,7 +102,7 @@ class Records:
         if other:
             self._put_aside(f"its rows were run with other {' and '.join(other)}")
         else:
-            self.slot, self.keepable, self.rows = slot if _is_positive(slot) else None, keepable, rows
+            self.slot, self.keepable, self.rows = slot if _is_slot(slot) else None, keepable, rows
 
     def _put_aside(self, why):
         names = (self.path.with_suffix(f".earlier{number}.json") for number in ("", *range(2, 1000)))
@@ -135,13 +142,15 @@ def csv_of(rows: Iterable[Mapping]) -> str:
 
 
 def _is_sound(record):
-    """Whether a record from a file has all that a table takes from it."""
-    return isinstance(record, dict) and all(name in record and _is_number(record[name]) for name in MEASURED)
+    """Whether a record from a file has all that a table takes from it, each of a size that can be measured."""
+    return (isinstance(record, dict) and all(name in record for name in MEASURED)
+            and all(_is_number(record.get(name, 0)) and record.get(name, 0) >= 0 for name in (*MEASURED, *OPTIONAL))
+            and record["bubble_measured"] <= 1 and _is_slot(record["slot_seconds"]))
 
 
 def _is_number(value):
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _is_positive(value):
-    return _is_number(value) and value > 0
+def _is_slot(value):
+    return _is_number(value) and SHORTEST <= value <= LONGEST

@@ -207,6 +207,19 @@ def test_an_interrupted_table_keeps_its_rows_and_goes_on(tmp_path):
     assert "2 of 2 rows are in the table" in done.stderr
 
 
+def test_a_plan_in_another_encoding_and_a_full_output_are_one_line_each(tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-16")
+    done = course("table", "plan.toml", folder=tmp_path)
+    assert done.returncode == 2 and done.stderr == (
+        "python -m course: plan.toml cannot be read: it is not text in UTF-8; save it in that encoding\n")
+    if os.path.exists("/dev/full"):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([sys.executable, "-m", "course", "table", "--template"], stdout=full, stderr=subprocess.PIPE,
+                                  text=True, check=False, env=os.environ | {"PYTHONPATH": str(ROOT)})
+        assert (done.returncode, done.stderr) == (
+            1, "python -m course: what is printed could not be written (No space left on device)\n")
+
+
 @pytest.mark.parametrize(("text", "arguments", "words"), [
     (None, [], ["table needs a plan", "--template"]),
     (None, ["nowhere.toml"], ["nowhere.toml cannot be read"]),
@@ -218,6 +231,7 @@ def test_an_interrupted_table_keeps_its_rows_and_goes_on(tmp_path):
     (PLAN, ["plan.toml", "--clock", "virtual", "--csv", "nowhere/mine.csv"], ["nowhere is no folder", "Nothing was run"]),
     (PLAN, ["plan.toml", "--clock", "virtual", "--csv", "plan.toml/mine.csv"], ["plan.toml is no folder"]),
     (PLAN.replace("[[row]]", "[row]"), ["plan.toml"], ["[[row]]", "double brackets"]),
+    ("\ufeff" + PLAN.replace("pp = 2", "pp = 3", 1), ["plan.toml"], ["Row 1: ", "4 layers"]),
 ])
 def test_a_table_that_cannot_be_run_is_answered_in_one_line(text, arguments, words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -166,6 +166,9 @@ def test_a_folder_that_cannot_be_written_is_said_and_the_table_is_there(runs, fo
     assert "could not be written (No such file or directory). The table is there all the same" in output
     assert virtual(PLAN[:2], folder=nowhere).equals(table) and len(seen) == 2, "kept in memory"
     nowhere.mkdir()
+    capsys.readouterr()
+    assert virtual(PLAN[:2], folder=nowhere).equals(table) and "could not be written" not in capsys.readouterr().out
+    assert len(json.loads((nowhere / "experiment_table.json").read_text())["rows"]) == 2 and len(seen) == 2
     assert virtual(PLAN[:3], folder=nowhere) is not None and len(seen) == 3
     assert len(json.loads((nowhere / "experiment_table.json").read_text())["rows"]) == 3
 
@@ -214,11 +217,11 @@ def test_a_record_that_is_not_whole_is_run_again(runs):
     virtual(PLAN[:3])
     path = Path("experiment_table.json")
     content = json.loads(path.read_text())
-    first, second, _ = content["rows"].values()
-    first["bubble_measured"], second["step_time_measured"] = "a lot", None
-    path.write_text(json.dumps(content))
+    first, second, third = content["rows"].values()
+    first["bubble_measured"], second["step_time_measured"], third["overruns"] = -7.5, None, "<b>x</b>"
+    path.write_text("\ufeff" + json.dumps(content), encoding="utf-8")
     virtual(PLAN[:3])
-    assert len(seen) == 3 + 2
+    assert len(seen) == 3 + 3
 
 
 def test_a_row_that_needs_longer_slots_makes_all_rows_run_anew(monkeypatch, runs):
