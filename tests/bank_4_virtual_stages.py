@@ -218,7 +218,7 @@ WRONG_COSTS = [
     cost(BUBBLE, MESSAGES, "1 + (p - 2) / (p * v)", 3, "off-by-one"),
     cost(BUBBLE, MESSAGES, "1 + 1 / v", 3, "off-by-one"),
     cost(BUBBLE, MESSAGES, "None", 3, "unanswered"),
-    cost("1 / 0", "float('inf')", "(x for x in [1])", 0, "raised", "refused", "activation_factor-wrong"),
+    cost("1 / 0", "float('inf')", "(x for x in [1])", 0, "raised", "refused", "list-of-one"),
     cost("(p - 1) / (v * m + p - 1) if v > 1 else 1 / 0", MESSAGES, FACTOR, 2.5, "raised"),
 ]
 
