@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from autograder.intake import Cell
 from course.exercises import EXERCISES
 
-MAGIC = re.compile(r"(?P<indent>\s*)([%!?]|[\w.,\s]+=\s*[%!]|[^#'\"]*\?\s*$)")
+ASSIGNED = re.compile(r"[\w.,\s]++=\s*+[%!]")
 PYTHON_INSIDE = ("%%time", "%%timeit", "%%capture", "%%prun")
 ROWS = "run_experiment"  # a cell that names it may ask for rows that our side runs
 ASKED, GIVEN = "__asked_rows__", "__give_rows__"
@@ -71,6 +71,11 @@ def _bound(source):
     return {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
 
 
+def _is_magic(text):
+    """Whether IPython reads this line, without the blanks around it, where Python does not."""
+    return bool(text.startswith(("%", "!", "?")) or ASSIGNED.match(text) or (text.endswith("?") and not set("#'\"") & set(text)))
+
+
 def without_magics(source: str) -> str | None:
     """The cell with `pass` in place of IPython's lines; None where there is none of them. Python's own text is not parsed here.
 
@@ -81,5 +86,5 @@ def without_magics(source: str) -> str | None:
         first, _, rest = source.lstrip().partition("\n")
         return (without_magics(rest) or rest) if first.split()[0] in PYTHON_INSIDE else "pass"
     lines = source.split("\n")
-    kept = [f"{found['indent']}pass" if (found := MAGIC.match(line)) else line for line in lines]
+    kept = [f"{line[:-len(line.lstrip())]}pass" if _is_magic(line.strip()) else line for line in lines]
     return "\n".join(kept) if kept != lines else None

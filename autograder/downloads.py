@@ -9,8 +9,8 @@ from course.progress import FIRST_NOTEBOOK
 
 # A name of each kind, and the part of it that is the student's id: the number (or name) by which the LMS takes marks back.
 RULES = {
-    "Moodle": re.compile(r".*_(?P<student>\d+)_assignsubmission_.*"),  # Some Name_1234_assignsubmission_file_
-    "Blackboard": re.compile(r".*_(?P<student>[^_]+)_attempt_\d{4}-\d\d-\d\d.*"),  # Task_s123_attempt_2030-01-31-10-00-00_x.zip
+    "Moodle": re.compile(r".*?_(?P<student>\d+)_assignsubmission_.*"),  # Some Name_1234_assignsubmission_file_
+    "Blackboard": re.compile(r".*?_(?P<student>[^_]+)_attempt_\d{4}-\d\d-\d\d.*"),  # Task_s123_attempt_2030-01-31-10-00-00_x.zip
     "Canvas": re.compile(r"[^_]+(?:_LATE)?_(?P<student>\d+)_\d+_.+", re.IGNORECASE),  # lastname_12345_67890_x.zip
 }
 STUDENT = re.compile(r"\w(?:[\w.@ -]{0,62}[\w@-])?")  # what is safe as a folder, in a CSV and on nbgrader's command line
@@ -42,9 +42,12 @@ def student_of(name: str, pattern: re.Pattern | None = None) -> str:
     else:
         notebook = _NOTEBOOK.fullmatch(name)
         before = name[:notebook.start("name")] if notebook else ""
-        kinds = (rule.fullmatch(f"{before}x" if notebook else name) for rule in RULES.values())
-        student = next((found["student"] for found in kinds if found),
-                       before.rstrip("_- ") if notebook else re.sub(r"\.zip$", "", name, flags=re.IGNORECASE))
+        found = {match["student"]: kind for kind, rule in RULES.items()
+                 if (match := rule.fullmatch(f"{before}x" if notebook else name))}
+        if len(found) > 1:  # a student chooses the end of a name, and could choose it to be like another LMS's
+            raise ValueError(f"its name says {' and '.join(f'{shown(one)} ({kind})' for one, kind in found.items())}: rename it, "
+                             "or say with --pattern which part of the name is the id")
+        student = next(iter(found), before.rstrip("_- ") if notebook else re.sub(r"\.zip$", "", name, flags=re.IGNORECASE))
     if not STUDENT.fullmatch(student):
         raise ValueError(f"{shown(student)} is no student's id (letters, digits, and . @ - _ or spaces inside): rename it, "
                          "or say with --pattern which part of the name is the id")

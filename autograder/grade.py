@@ -73,11 +73,19 @@ def run(options) -> int:
     print(summary(results), f"Marks: {gradebook}; notebooks: {autograded}. Free texts wait in formgrader.", sep="\n")
     if options.json:
         try:
-            write_atomically(Path(options.json), json.dumps({student: result.as_json() for student, result in results.items()},
-                                                            indent=1) + "\n")
+            found = {student: result.as_json() for student, result in results.items()}
+            write_atomically(Path(options.json), json.dumps(_earlier(options) | found, indent=1) + "\n")
         except OSError as error:
             return _complain(f"{options.json} cannot be written ({error.strerror}); the marks are in the gradebook", FAILED)
     return 0 if all(result.complete for result in results.values()) else FAILED
+
+
+def _earlier(options):
+    """What the file says of students who were not graded now, because others were named."""
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        found = json.loads(Path(options.json).read_text(encoding="utf-8")) if options.student else None
+        return found if isinstance(found, dict) else {}
+    return {}
 
 
 def _cores():

@@ -7,7 +7,8 @@ from course.schedule import Operation
 
 IDLE, CONTINUED, UNMARKED = ".", "~", "?"
 STUB = "..."
-_LABEL = re.compile(r"^\s*(?:(?:stage|rank|gpu|device)\s*)?(\d*)\s*[:|]\s*", re.IGNORECASE)
+# possessive, so that a long row of blanks is gone through once
+_LABEL = re.compile(r"^\s*+(?:(?:stage|rank|gpu|device)\s*+)?(\d{0,6}+)\s*+[:|]\s*+", re.IGNORECASE)
 _READABLE = re.compile(r"\d{0,6}[FBIW]\d{1,6}")
 
 

@@ -82,6 +82,19 @@ def test_a_name_that_says_no_student(name):
         student_of(name)
 
 
+@pytest.mark.parametrize("name, both", [
+    ("mallory_666_67892_x_777_assignsubmission_file_.zip", ["'666' (Canvas)", "'777' (Moodle)"]),
+    ("mallory_666_67891_x_12345_assignsubmission_file_1_gpipe_diagram.ipynb", ["'666' (Canvas)", "'12345' (Moodle)"]),
+    ("Name_12_assignsubmission_file_x_s9_attempt_2030-01-31-10-00-00_y.zip", ["'12' (Moodle)", "'s9' (Blackboard)"]),
+])
+def test_the_end_of_a_name_which_its_student_chooses_claims_nobody_elses_id(name, both):
+    with pytest.raises(ValueError) as error:
+        student_of(name)
+    assert all(part in str(error.value) for part in both) and "--pattern" in str(error.value)
+    assert student_of("Task_s666_attempt_2030-01-31-10-00-00_x_s123_attempt_2030-01-31-10-00-00_y.zip") == "s666"
+    assert student_of("Name_12_assignsubmission_file_x_13_assignsubmission_file_.zip") == "12"
+
+
 def test_every_form_of_a_whole_class(place):
     lay(place, {
         "Some Name_11_assignsubmission_file_/work.zip": zipped({f"work/{name}": data for name, data in NOTEBOOKS.items()}),

@@ -4,8 +4,9 @@ import pytest
 
 from autograder.session import Session
 from course import Timeline, violations
+from course.answers import LocalAnswer
 from course.checks import gpipe_diagram, spot_the_error
-from course.exercises import EXERCISES
+from course.exercises import EXERCISES, judge
 from tests import bank_1_gpipe_diagram as bank
 from tests.bank import assert_verdict, bank_tests, judged_locally, judged_remotely
 
@@ -85,3 +86,12 @@ def test_points_of_the_table():
     for case in bank.RIGHT:
         steps = judged_locally(case).steps
         assert sum(step.points for step in steps) == EXERCISES[case.grade_id].points
+
+
+@pytest.mark.parametrize(("grade_id", "answer"), [
+    ("ex1-diagram", "\n".join(["F0 " * 2000 + "B0 F1"] + ["B0 " * 2005] * 3)), ("ex1-diagram", " " * 190_000 + "F0\nF0\nF0\nF0"),
+    ("ex1-diagram", "\n".join("9" * 5000 + f"{row}: F0" for row in range(4))),
+    ("ex1-spot-the-error", {"a": ["F1", "9" * 5000], "b": ["9" * 5000, 1], "c": "F1, " + "9" * 5000})])
+def test_what_is_far_too_long_is_a_wrong_answer_and_no_burden(grade_id, answer):
+    verdict = judge(grade_id, LocalAnswer(answer))
+    assert verdict.points < verdict.maximum / 2 and verdict.messages

@@ -111,6 +111,9 @@ def test_ipythons_lines_and_names_cost_nothing():
     ("len?\n?len\ny = 2", "pass\npass\ny = 2"),
     ("%%time\nx = 1\n%pwd", "x = 1\npass"),
     ("%%bash\nrm -r *", "pass"),
+    (")\n" + " " * 190_000 + "x", None),
+    ("a " * 90_000 + "\n%pwd", "a " * 90_000 + "\npass"),
+    ("print('really?')\nx = 'a' # why?", None),
 ])
 def test_which_lines_are_ipythons(source, plain):
     assert without_magics(source) == plain

@@ -124,6 +124,8 @@ def test_an_empty_timeline_has_no_bubble():
     (None, "not-text", ["NoneType"]),
     (["F0"], "not-text", ["list"]),
     ("F" + "9" * 10_000 + "x", "token", ["Row 0, slot 0", "…"]),
+    (" " * 190_000 + "x\nF0", "token", ["Row 0, slot 0", "`x`"]),
+    ("9" * 5000 + "1: F0\n" + "9" * 5000 + "2: F0", "token", ["Row 0, slot 0"]),
 ])
 def test_what_cannot_be_read_is_named(text, code, words):
     with pytest.raises(DrawingError) as error:

@@ -8,6 +8,7 @@ from course.legality import Violation, violations
 from course.schedule import KINDS, Operation
 from course.timeline import Timeline
 
+MOST_TRIED = 400  # cells of a drawing in which an idle one may be missing: each place is tried with the whole drawing
 
 @dataclass(frozen=True)
 class Reading:
@@ -157,6 +158,8 @@ def _cell_missing(reading):
     """(stage, how many, token) where all would be legal with idle cells put in before one operation of a short row."""
     rows, schedule = reading.drawing.rows, reading.timeline.schedule
     longest = max(map(len, rows))
+    if longest * len(rows) > MOST_TRIED:
+        return None
     for rank, row in enumerate(rows):
         lacking = longest - len(row)
         if not lacking or len(rows) < schedule.stages or reading.drawing.names_stages:

@@ -62,12 +62,13 @@ def unreadable(value, name: str, wanted: str) -> Message | None:
 def as_number(value):
     """A number, also one written as text (`"3/7"`, `"3 / 7"`, `"42.9%"`); None for what is none.
 
-    >>> as_number("42.5%"), as_number("1e999999"), as_number(True)
-    (Fraction(17, 40), None, None)
+    >>> as_number("42.5%"), as_number("1e999999"), as_number("1e9_999999"), as_number(True)
+    (Fraction(17, 40), None, None, None)
     """
     if isinstance(value, str):
         text = "/".join(part.strip() for part in value.split("/"))
-        if len(text) > MOST_DIGITS or any(abs(int(power)) > MOST_DIGITS for power in re.findall(r"[eE]([+-]?\d+)", text)):
+        powers = re.findall(r"[eE]([+-]?\d+)", text[:MOST_DIGITS])
+        if len(text) > MOST_DIGITS or "_" in text or any(abs(int(power)) > MOST_DIGITS for power in powers):
             return None  # to make a Fraction of it could take for ever
         try:
             return Fraction(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)

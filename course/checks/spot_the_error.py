@@ -58,7 +58,7 @@ def _pair(value):
     if not isinstance(value, list) or len(value) != 2:
         return None
     token, stage = value if not is_number(value[0]) and not str(value[0]).isdecimal() else value[::-1]
-    if isinstance(stage, str) and stage.lower().removeprefix("stage").strip().isdecimal():
+    if isinstance(stage, str) and len(stage) < 20 and stage.lower().removeprefix("stage").strip().isdecimal():
         stage = int(stage.lower().removeprefix("stage"))
     if not isinstance(token, str) or not is_number(stage):
         return None
