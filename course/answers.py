@@ -46,6 +46,12 @@ class Record(dict):
         except KeyError:
             raise AttributeError(f"there is no {name!r} here; there are {', '.join(self)}") from None
 
+    def __setattr__(self, name, value):
+        raise AttributeError(f"what is asked about cannot be changed: compute with its {name!r} and return what is asked for")
+
+    def __hash__(self):  # so that a function that remembers its calls can be asked
+        return hash(tuple(self))
+
     def __repr__(self):
         return f"Record({', '.join(f'{name}={value!r}' for name, value in self.items())})"
 

@@ -1,7 +1,9 @@
 """What a notebook does around a check: predict, show, check, hint, run for real, progress, hand in."""
 
+import contextlib
 from pathlib import Path
 
+from IPython import get_ipython
 from IPython.display import display
 
 from course.answers import LocalAnswer, Refused, UnknownName, encode
@@ -36,7 +38,8 @@ if not is_grading():
 
 def check(grade_id: str, *answers) -> Verdict:
     """Judge the answers of an exercise and show what is right, what is not, and why. Its value is the points."""
-    verdict = judge(grade_id, *map(LocalAnswer, answers))
+    with _kernel_stays():
+        verdict = judge(grade_id, *map(LocalAnswer, answers))
     if verdict.points == verdict.maximum:
         _full_points.add(grade_id)
     record = Progress()
@@ -44,6 +47,24 @@ def check(grade_id: str, *answers) -> Verdict:
     display(verdict_view(verdict))
     _say_trouble(record)
     return verdict
+
+
+@contextlib.contextmanager
+def _kernel_stays():
+    """Where an answer calls `exit()` it is IPython's, which ends the kernel a moment later: here it raises, as Python's does."""
+    shell = get_ipython()
+    if shell is None:
+        yield
+        return
+
+    def refuse():
+        raise SystemExit("`exit()` ends nothing here")
+
+    shell.ask_exit = refuse
+    try:
+        yield
+    finally:
+        del shell.ask_exit
 
 
 def practise(drawing, stages: int, micro_batches: int) -> View:

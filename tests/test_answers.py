@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import functools
 import itertools
 import json
 import sys
@@ -110,6 +111,15 @@ def test_a_record_is_a_mapping_with_attributes_on_either_side():
     found = from_wire(to_wire([record]), records=True)[0]
     assert found == record and type(found) is type(found.inner) is Record
     assert type(encode(record)) is type(encode(record)["inner"]) is dict
+
+
+def test_a_function_that_remembers_its_calls_is_asked_and_one_that_changes_them_is_told():
+    remembering = functools.cache(lambda layout, model: layout.tp * model["layers"])
+    for answer in (LocalAnswer(remembering), LocalAnswer(remembering)):
+        assert answer.call(Record(tp=4), Record(layers=6)) == 24
+    assert LocalAnswer(remembering).call(Record(tp=2), Record(layers=6)) == 12
+    found = LocalAnswer(lambda layout: setattr(layout, "tp", 1)).call(Record(tp=4))
+    assert found.type == "AttributeError" and "cannot be changed" in found.text
 
 
 @pytest.mark.parametrize("text", ['{"record": 5}', '{"record": [1]}', '{"record": [[1, 2]]}', '{"record": [["a", 1, 2]]}'])

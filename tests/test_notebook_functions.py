@@ -2,6 +2,8 @@
 
 import json
 
+import nbclient
+import nbformat
 import pytest
 
 from course import Costs, schedules, simulate
@@ -242,3 +244,14 @@ def test_a_mistyped_name_is_one_line_that_lists_the_right_ones(mistyped):
         mistyped()
     line, = error.value._render_traceback_()
     assert line == f"UnknownName: {error.value}" and ("ex1-diagram" in line or "best-number" in line)
+
+
+def test_a_kernel_lives_on_when_an_answer_ends_it(tmp_path):
+    """Its `exit()` is IPython's own: it returns, and stops the kernel when the cell is done."""
+    cells = ["from course.notebook import check\ncheck('ex3-definitions', lambda p, m: exit(), lambda x: quit())", "print(6 * 7)"]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
+    place = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources=place).execute()
+    said, after = ("".join(output.get("text", "") + output.get("data", {}).get("text/plain", "") for output in cell.outputs)
+                   for cell in notebook.cells)
+    assert "SystemExit" in said and "0 of 2 points" in said and after == "42\n"

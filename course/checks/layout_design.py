@@ -12,10 +12,6 @@ from course.layout.search import search
 
 SLOWER = ((WITHIN, 1), (1.5, 1 / 2), (2.5, 1 / 4))  # up to so many times the fastest step, so much of the points for it
 WORTH = {"a": (0.5, 0.5, 1), "b": (1, 0.5, 1.5), "c": (1, 0.5, 1.5)}  # points for shape, memory, time
-ADVICE = {
-    "memory": " DP copies parameters and optimizer to every replica; TP and PP share them out. TP shares out the activations "
-              "too; PP does not make them less on the first stage.",
-}
 
 
 def check_design(name: str) -> Callable:
@@ -32,8 +28,8 @@ def judge_design(answer, name: str, card: Card, worth: tuple[float, float, float
         return Outcome(_steps(worth), (reading,))
     layout, notes = reading
     found = evaluate(layout, card.model, card.cluster, advice=False)
-    messages = [Message(f"rule-{code}", f"{text}.{ADVICE.get(code, '')}") for code, text, _ in found.problems
-                if code != "nodes" or layout.gpus == card.cluster.gpus]
+    messages = [Message(f"rule-{code}", f"{text}.{_what_fills(layout) if code == 'memory' else ''}")
+                for code, text, _ in found.problems if code != "nodes" or layout.gpus == card.cluster.gpus]
     if layout.chunks > MAX_CHUNKS:
         messages.append(Message("too-many-chunks", f"chunks = {layout.chunks}: on these cards it is at most {MAX_CHUNKS}."))
     legal = found.step_seconds is not None and layout.chunks <= MAX_CHUNKS
@@ -43,6 +39,15 @@ def judge_design(answer, name: str, card: Card, worth: tuple[float, float, float
     said = [*_placement_messages(found, card), _time_message(found, card, times)]
     share = next((share for limit, share in SLOWER if times <= limit), 0)
     return Outcome(_steps(worth, True, True, share), (*messages, *said, *notes))
+
+
+def _what_fills(layout):
+    """What of this layout the memory is spent on, and what would make it less."""
+    parts = ["DP copies parameters and optimizer to every replica; TP and PP share them out"] * (layout.dp > 1)
+    parts += ["A smaller micro-batch has smaller activations"] * (layout.micro_batch_size > 1)
+    parts += ["Chunks make the first stage hold more of them"] * (layout.chunks > 1)
+    parts += ["TP shares out the activations too; PP does not make them less on the first stage"]
+    return "".join(f" {part}." for part in parts)
 
 
 def _steps(worth, legal=False, fits=False, share=0):

@@ -33,7 +33,7 @@ def read_design(value, name: str) -> tuple[Layout, list[Message]] | Message:
             return Message("missing-key", f"`{name}` does not say `{key}`. It is a {FORM}.")
         number = as_number(entry)
         if number is None or number != int(number) or not 1 <= number <= LARGEST:
-            return Message("not-a-size", f"`{name}`: {key} = {show_value(entry)}. It is a whole number from 1 on.")
+            return Message("not-a-size", f"`{name}`: {key} = {show_value(entry)}. It is a whole number from 1 to {LARGEST:,}.")
         sizes[key] = int(number)
     nodes = _read_nodes(given.get("nodes"), sizes["tp"] * sizes["pp"] * sizes["dp"])
     if isinstance(nodes, Message):

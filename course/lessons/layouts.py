@@ -81,7 +81,8 @@ def deeper(stages: Sequence[int] = (1, 2, 4, 8), micro_batches: int = 32) -> Vie
     rows = [[p, gb(state_bytes(Layout(1, p, 1, 1), model)), gb(activation_bytes(Layout(1, p, 1, 1), model)),
              gb(activation_bytes(Layout(1, p, 1, 1, 2), model)) if p > 1 else "-"] for p in stages]
     return table(["stages", "parameters and optimizer", "activations, 1F1B", "interleaved, 2 chunks"], rows,
-                 f"The first stage of the model above, {micro_batches} micro-batches")
+                 f"The first stage of the worked example's model, {model.parameters / 1e9:.2f} billion parameters, "
+                 f"{micro_batches} micro-batches")
 
 
 def split(*found: Evaluation, title: str = "", limit: float | None = None, names: Sequence[str] = ()) -> View:
