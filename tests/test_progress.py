@@ -120,7 +120,7 @@ def test_the_learner_is_told_what_the_zip_holds(folder):
     Progress(folder).record_verdict("ex1-diagram", 10, 10)
     Progress(folder).record_verdict("ex1-bubbles", 2, 4)
     said = "\n".join(hand_in.describe_contents(folder))
-    assert "1_gpipe_diagram.ipynb as it was saved 1 minutes ago" in said and "The GPipe diagram" not in said
+    assert "1_gpipe_diagram.ipynb as it was saved 1 minute ago" in said and "The GPipe diagram" not in said
     assert "Counting the bubble in 1_gpipe_diagram, 2 of 4 points" in said and "Spot the error in 1_gpipe_diagram, never" in said
 
 
