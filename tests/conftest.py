@@ -4,6 +4,7 @@ import pytest
 from hypothesis import settings
 
 from course import experiments
+from course.pipeline import close
 from tests.browser import chromium, copy_released, jupyter
 from tests.grid_editor_page import opened  # noqa: F401
 
@@ -25,6 +26,21 @@ def lab(place):
     """The same with the released notebooks in the folder."""
     copy_released(place[2])
     return place
+
+
+@pytest.fixture(scope="module")
+def warm_workers():
+    """The workers that a module's first run starts serve its others, and end with it."""
+    yield
+    close()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of the test's own, in which it stands, and no table kept in memory from another test."""
+    monkeypatch.chdir(tmp_path)
+    experiments._unsaved.clear()
+    return tmp_path
 
 
 @pytest.fixture

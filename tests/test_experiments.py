@@ -15,25 +15,14 @@ from course import experiments
 from course.answers import LocalAnswer
 from course.checks.experiment_table import check_table
 from course.experiments import run_experiment
-from course.pipeline import PipelineError, close
+from course.pipeline import PipelineError
 from course.plan import COLUMNS, CONDITIONS, DEFAULT, Row
 from course.plan_rules import read_plan
 from tests.experiment_lines import PLAN, row, virtual
 
 ROOT = Path(__file__).resolve().parent.parent
 
-
-@pytest.fixture(scope="module", autouse=True)
-def warm_workers():
-    yield
-    close()
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    experiments._unsaved.clear()
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("warm_workers", "folder")
 
 
 def test_a_table_has_its_columns_and_what_is_exact_is_exact(folder, capsys):

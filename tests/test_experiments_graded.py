@@ -12,7 +12,7 @@ from course.answers import LocalAnswer
 from course.checks.experiment_conclusions import check_conclusions
 from course.checks.experiment_table import check_table
 from course.experiments import WORKED_NAME, as_frame, open_records, run_experiment, trusted_records
-from course.pipeline import PipelineError, close
+from course.pipeline import PipelineError
 from course.plan import COLUMNS, CONDITIONS, DEFAULT, WORKED
 from course.plan_rules import read_plan
 from tests.experiment_lines import PLAN, noisy
@@ -20,17 +20,7 @@ from tools.sources import read_cells
 
 ROOT = Path(__file__).resolve().parent.parent
 
-
-@pytest.fixture(scope="module", autouse=True)
-def warm_workers():
-    yield
-    close()
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("warm_workers", "folder")
 
 
 def test_while_it_is_graded_times_follow_the_plan_and_nothing_is_written(monkeypatch, folder, capsys):

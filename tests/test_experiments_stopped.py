@@ -9,20 +9,9 @@ import pytest
 from course import experiments
 from course.answers import Interrupted
 from course.experiments import run_experiment
-from course.pipeline import close
 from tests.experiment_lines import PLAN, virtual
 
-
-@pytest.fixture(scope="module", autouse=True)
-def warm_workers():
-    yield
-    close()
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("warm_workers", "folder")
 
 
 def test_stopped_it_keeps_what_is_finished_and_goes_on_from_there(runs, capsys):

@@ -5,18 +5,14 @@ import sys
 import cloudpickle
 import pytest
 
-from course.pipeline import PipelineError, Sizes, close, run
+from course.pipeline import PipelineError, Sizes, run
 from course.schedules import gpipe, interleaved_1f1b
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 SIZES = Sizes(hidden=8, heads=2, sequence=4, micro_batch_size=2)
 
-
-@pytest.fixture(scope="module", autouse=True)
-def warm_workers():
-    yield
-    close()
+pytestmark = pytest.mark.usefixtures("warm_workers")
 
 
 def own(middle):

@@ -9,18 +9,14 @@ import cloudpickle
 import pytest
 
 from course import Costs, schedules
-from course.pipeline import Sizes, close
+from course.pipeline import Sizes
 from course.real_run import NoRun, RealRun, late, run_subject
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 SMALL = Sizes(hidden=8, heads=2, sequence=4, micro_batch_size=2)
 
-
-@pytest.fixture(scope="module", autouse=True)
-def warm_workers():
-    yield
-    close()
+pytestmark = pytest.mark.usefixtures("warm_workers")
 
 
 def looked_at(schedule, **options):

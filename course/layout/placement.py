@@ -53,7 +53,7 @@ class Layout:
 
     def coordinates(self, rank: int) -> dict[str, int]:
         """Axis -> the place of a rank along it: which TP neighbour, which stage, which replica it is."""
-        return {"tp": rank % self.tp, "pp": rank // (self.tp * self.dp), "dp": rank // self.tp % self.dp}
+        return {"tp": rank % self.tp, "pp": self.stage_of(rank), "dp": rank // self.tp % self.dp}
 
     def groups(self, axis: str) -> list[tuple[int, ...]]:
         """The ranks that talk to each other along an axis: all of a TP or DP group, all stages of a pipeline."""
