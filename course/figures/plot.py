@@ -1,0 +1,200 @@
+"""Points on two axes, each with its name beside it, and limits that nothing can be below: cheap enough to follow a slider."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from course.figures.apart import Area, around, set_apart
+from course.figures.figure import Figure
+from course.figures.layout import WIDTH
+from course.figures.svg import document, falling, nice_step, path, text
+from course.figures.words import number
+
+LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 62, 14, 50, 44, 360  # the margins, with the words in them, and the height of it all
+BAND = 26  # what is left free below the least of what is shown, where a limit and its words have room
+RADIUS, RING, LETTER, LINE = 6, 11, 6.7, 16
+DOUBLINGS = 8  # the largest value over the least from which on an axis is one of doublings
+LIMIT = {"fill": "none", "stroke": "currentColor", "stroke_width": 1.4, "stroke_dasharray": "6 3"}
+BELOW = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.22, "stroke_width": 0.8}
+GRID = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.13, "stroke_width": 0.8}
+LEADER = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.6, "stroke_width": 0.9}
+
+
+@dataclass(frozen=True)
+class Point:
+    """What is shown of one thing: its name, its place on both axes, its look (a number for each), whether it is the one."""
+
+    name: str
+    x: float
+    y: float
+    look: int = 0
+    own: bool = False
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What nothing can be below on one axis, with what is said of it."""
+
+    value: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis: its name, how its values are cut by ticks, where a value is."""
+
+    name: str
+    ticks: tuple[float, ...]
+    at: Callable[[float], float]
+
+
+def _polygon(corners, turn=-90.0, inner=1.0):
+    """A shape of so many corners, or of a star's where `inner` is the part of the radius at which its notches are."""
+    steps = corners * (2 if inner < 1 else 1)
+
+    def drawn(x, y, radius):
+        angles = [math.radians(turn + 360 * step / steps) for step in range(steps)]
+        lengths = [radius * (inner if inner < 1 and step % 2 else 1) for step in range(steps)]
+        places = [f"{x + length * math.cos(angle):.1f} {y + length * math.sin(angle):.1f}"
+                  for angle, length in zip(angles, lengths, strict=True)]
+        return f"M{'L'.join(places)}z"
+    return drawn
+
+
+def _circle(x, y, radius):
+    return f"M{x - radius:.1f} {y:.1f}a{radius} {radius} 0 1 0 {2 * radius} 0a{radius} {radius} 0 1 0 {-2 * radius} 0z"
+
+
+LOOKS = ((_circle, "#56B4E9"), (_polygon(4, -45), "#E69F00"), (_polygon(3), "#009E73"), (_polygon(3, 90), "#CC79A7"),
+         (_polygon(4), "#F0E442"), (_polygon(5, inner=0.4), "#D55E00"), (_polygon(4, inner=0.3), "#0072B2"),
+         (_polygon(6), "#999999"), (_polygon(3, inner=0.35), "#56B4E9"))
+OWN = _polygon(5, inner=0.45)
+
+
+def plot_figure(points: Sequence[Point], x_name: str, y_name: str, title: str = "", x_limit: Limit | None = None,
+                y_limit: Limit | None = None) -> Figure:
+    """Points by their values on two axes, smaller is better on both. What is below a limit is hatched.
+
+    Points in one place share their words; the look of each is a shape and a colour, and the one that matters has a ring. The
+    axes begin near what is shown, not at 0, and are of doublings where the values differ much. The text form is a table.
+    """
+    said = _text_form(points, x_name, y_name, title, x_limit, y_limit)
+    inside = Area(LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM)
+    across = _axis(x_name, [point.x for point in points], x_limit, inside.left + BAND, inside.right - BAND)
+    up = _axis(y_name, [point.y for point in points], y_limit, inside.bottom - BAND, inside.top + BAND)
+    body = [text(8, 19, title, font_size=14, font_weight=600)] if title else []
+    body += [_frame(across, up, inside), _limits(across, up, x_limit, y_limit, inside)]
+    body.append(_points(points, across, up, inside, _taken(across, up, x_limit, y_limit, inside)))
+    return Figure(document(WIDTH, HEIGHT, "".join(body), title or f"{y_name} against {x_name}", said), said)
+
+
+def _axis(name, values, limit, begin, end):
+    shown = [float(value) for value in values] + [float(limit.value)] * (limit is not None) or [0.0]
+    least, most = min(shown), max(shown)
+    if 0 < least * DOUBLINGS <= most:
+        ticks = [2.0 ** power for power in range(math.floor(math.log2(least)), math.ceil(math.log2(most)) + 1)]
+
+        def share(value):
+            return math.log2(value / least) / math.log2(most / least)
+    else:
+        if most - least < 1e-9 * max(1.0, most):
+            least, most = least - 1, most + 1
+        step = nice_step(most - least, 9)
+        ticks = [index * step for index in range(math.floor(least / step), math.ceil(most / step) + 1)]
+
+        def share(value):
+            return (value - least) / (most - least)
+    over = BAND / abs(end - begin)
+    return Axis(name, tuple(tick for tick in ticks if -over <= share(tick) <= 1 + over),
+                lambda value: begin + (end - begin) * share(float(value)))
+
+
+def _frame(across, up, inside):
+    lines = "".join(f"M{across.at(tick):.1f} {inside.top}V{inside.bottom}" for tick in across.ticks)
+    lines += "".join(f"M{inside.left} {up.at(tick):.1f}H{inside.right}" for tick in up.ticks)
+    below = "".join(text(across.at(tick), inside.bottom + 15, number(tick)) for tick in across.ticks)
+    beside = "".join(text(inside.left - 6, up.at(tick) + 4, number(tick)) for tick in up.ticks)
+    edge = f"M{inside.left} {inside.top}V{inside.bottom}H{inside.right}"
+    return (path(lines, **GRID) + path(edge, fill="none", stroke="currentColor", stroke_opacity=0.55)
+            + f'<g text-anchor="middle">{below}</g><g text-anchor="end">{beside}</g>'
+            + text(8, inside.top - 10, up.name) + text(inside.right, inside.bottom + 34, across.name, text_anchor="end"))
+
+
+def _limits(across, up, x_limit, y_limit, inside):
+    drawn = []
+    if x_limit:
+        x = across.at(x_limit.value)
+        drawn += [path(falling(inside.left, inside.top, x - inside.left, inside.bottom - inside.top, 7), **BELOW),
+                  path(f"M{x:.1f} {inside.top}V{inside.bottom}", **LIMIT)]
+    if y_limit:
+        y = up.at(y_limit.value)
+        drawn += [path(falling(inside.left, y, inside.right - inside.left, inside.bottom - y, 7), **BELOW),
+                  path(f"M{inside.left} {y:.1f}H{inside.right}", **LIMIT)]
+    for area, words, turned in _limit_words(across, up, x_limit, y_limit, inside):
+        x, y = (area.right - 5, area.top + 4) if turned else (area.left + 4, area.bottom - 5)
+        turn = {"transform": f"rotate(-90 {x:.1f} {y:.1f})", "text_anchor": "end"} if turned else {}
+        drawn.append(text(x, y, words, stroke="none", font_weight=600, **turn))
+    return "".join(drawn)
+
+
+def _limit_words(across, up, x_limit, y_limit, inside):
+    """The areas of what is said of the limits, and whether the words are turned: along the limit, on its far side."""
+    found = []
+    if x_limit:
+        x, long = across.at(x_limit.value), 8 + LETTER * len(x_limit.words)
+        found.append((Area(x - LINE - 3, inside.top + 4, x - 3, inside.top + 4 + long), x_limit.words, True))
+    if y_limit:
+        y, width = up.at(y_limit.value), 8 + LETTER * len(y_limit.words)
+        found.append((Area(inside.right - width - 6, y + 3, inside.right - 6, y + 3 + LINE), y_limit.words, False))
+    return found
+
+
+def _taken(across, up, x_limit, y_limit, inside):
+    """Where no name may stand: on what is said of the limits, and on the limits themselves."""
+    lines = [Area(x - 2, inside.top, x + 2, inside.bottom) for x in [across.at(x_limit.value)] * bool(x_limit)] if x_limit else []
+    lines += [Area(inside.left, up.at(y_limit.value) - 2, inside.right, up.at(y_limit.value) + 2)] if y_limit else []
+    return lines + [area for area, _, _ in _limit_words(across, up, x_limit, y_limit, inside)]
+
+
+def _points(points, across, up, inside, taken):
+    places = {}
+    for point in points:
+        places.setdefault((round(across.at(point.x), 1), round(up.at(point.y), 1)), []).append(point)
+    order = sorted(places, key=lambda place: (not any(point.own for point in places[place]), place))
+    names = {place: ", ".join(point.name for point in sorted(places[place], key=lambda point: not point.own)) for place in order}
+    marks = [around(*place, RING if any(point.own for point in places[place]) else RADIUS + 1) for place in order]
+    areas = set_apart(order, [(LETTER * len(names[place]) + 4, LINE - 2) for place in order], inside, [*taken, *marks])
+    shapes, words = [], []
+    for place, area in zip(order, areas, strict=True):
+        own = any(point.own for point in places[place])
+        shapes += [*_leader(place, area), *map(_mark(place, len(places[place])), places[place])]
+        words.append(text(area.left + 2, area.bottom - 3, names[place], **({"font_weight": "bold"} if own else {})))
+    return "".join(shapes + words)
+
+
+def _mark(place, shared):
+    """How a point is drawn: its shape; the own one has a ring, and a star where it is alone."""
+    def drawn(point):
+        shape, colour = LOOKS[point.look % len(LOOKS)]
+        if not point.own:
+            return path(shape(*place, RADIUS), fill=colour, stroke="currentColor", stroke_width=1)
+        ring = path(_circle(*place, RING), fill="none", stroke="currentColor", stroke_width=2.4)
+        return ring + path(OWN(*place, RADIUS + 1), fill="currentColor") * (shared == 1)
+    return drawn
+
+
+def _leader(place, area):
+    """A line from a point to its name where they are not side by side."""
+    x, y = place
+    near = min(max(x, area.left), area.right), min(max(y, area.top), area.bottom)
+    far = math.dist(place, near) > RING + 6
+    return [path(f"M{x:.1f} {y:.1f}L{near[0]:.1f} {near[1]:.1f}", **LEADER)] if far else []
+
+
+def _text_form(points, x_name, y_name, title, x_limit, y_limit):
+    rows = [["", y_name, x_name]] + [[f"{point.name}{' *' * point.own}", number(point.y), number(point.x)] for point in points]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [title] if title else []
+    lines += ["  ".join([name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))])
+              for name, *cells in rows]
+    return "\n".join(lines + [limit.words for limit in (y_limit, x_limit) if limit])
