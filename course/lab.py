@@ -30,13 +30,13 @@ class Placed:
 
 
 def share_of_stage(schedule: Schedule) -> Fraction:
-    """What part of a rank's layers a stage is, where all stages are equally large: 1/v with v of them on each rank.
+    """What part of a rank's layers a stage is: 1/v with v of them on a rank, on the fullest one where they differ.
 
     >>> from course.schedules import gpipe, zb_v
     >>> share_of_stage(gpipe(4, 8)), share_of_stage(zb_v(4, 8))
     (Fraction(1, 1), Fraction(1, 2))
     """
-    return Fraction(len(schedule.ranks), max(1, schedule.stages))
+    return Fraction(1, schedule.chunks or 1)
 
 
 def stage_costs(schedule: Schedule, costs: Costs) -> Costs:

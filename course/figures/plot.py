@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from course.figures.apart import Area, around, set_apart
 from course.figures.figure import Figure
@@ -14,7 +15,7 @@ LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 62, 14, 50, 44, 360  # the margins, with the 
 BAND = 26  # what is left free below the least of what is shown, where a limit and its words have room
 RADIUS, RING, LETTER, LINE = 6, 11, 6.7, 16
 DOUBLINGS = 8  # the largest value over the least from which on an axis is one of doublings
-LIMIT = {"fill": "none", "stroke": "currentColor", "stroke_width": 1.4, "stroke_dasharray": "6 3"}
+STAIR = {"fill": "none", "stroke": "currentColor", "stroke_width": 1.4, "stroke_dasharray": "6 3"}
 BELOW = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.22, "stroke_width": 0.8}
 GRID = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.13, "stroke_width": 0.8}
 LEADER = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.6, "stroke_width": 0.9}
@@ -32,10 +33,13 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Limit:
-    """What nothing can be below on one axis, with what is said of it."""
+class Floor:
+    """What nothing can be below: corners (x, y) of a stair that falls to the right, and what is said of it.
 
-    value: float
+    To the left of the first corner there is nothing, nor below a corner's y up to the x of the next.
+    """
+
+    corners: tuple[tuple[float, float], ...]
     words: str
 
 
@@ -71,25 +75,24 @@ LOOKS = ((_circle, "#56B4E9"), (_polygon(4, -45), "#E69F00"), (_polygon(3), "#00
 OWN = _polygon(5, inner=0.45)
 
 
-def plot_figure(points: Sequence[Point], x_name: str, y_name: str, title: str = "", x_limit: Limit | None = None,
-                y_limit: Limit | None = None) -> Figure:
-    """Points by their values on two axes, smaller is better on both. What is below a limit is hatched.
+def plot_figure(points: Sequence[Point], x_name: str, y_name: str, title: str = "", floor: Floor | None = None) -> Figure:
+    """Points by their values on two axes, smaller is better on both. What is below the floor is hatched.
 
     Points in one place share their words; the look of each is a shape and a colour, and the one that matters has a ring. The
     axes begin near what is shown, not at 0, and are of doublings where the values differ much. The text form is a table.
     """
-    said = _text_form(points, x_name, y_name, title, x_limit, y_limit)
-    inside = Area(LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM)
-    across = _axis(x_name, [point.x for point in points], x_limit, inside.left + BAND, inside.right - BAND)
-    up = _axis(y_name, [point.y for point in points], y_limit, inside.bottom - BAND, inside.top + BAND)
+    said = _text_form(points, x_name, y_name, title, floor)
+    inside, corners = Area(LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM), floor.corners if floor else ()
+    across = _axis(x_name, [point.x for point in points] + [x for x, _ in corners], inside.left + BAND, inside.right - BAND)
+    up = _axis(y_name, [point.y for point in points] + [y for _, y in corners], inside.bottom - BAND, inside.top + BAND)
     body = [text(8, 19, title, font_size=14, font_weight=600)] if title else []
-    body += [_frame(across, up, inside), _limits(across, up, x_limit, y_limit, inside)]
-    body.append(_points(points, across, up, inside, _taken(across, up, x_limit, y_limit, inside)))
+    body += [_frame(across, up, inside), _floor(floor, across, up, inside) if corners else ""]
+    body.append(_points(points, across, up, inside, _taken(floor, across, up, inside) if corners else []))
     return Figure(document(WIDTH, HEIGHT, "".join(body), title or f"{y_name} against {x_name}", said), said)
 
 
-def _axis(name, values, limit, begin, end):
-    shown = [float(value) for value in values] + [float(limit.value)] * (limit is not None) or [0.0]
+def _axis(name, values, begin, end):
+    shown = [float(value) for value in values] or [0.0]
     least, most = min(shown), max(shown)
     if 0 < least * DOUBLINGS <= most:
         ticks = [2.0 ** power for power in range(math.floor(math.log2(least)), math.ceil(math.log2(most)) + 1)]
@@ -120,40 +123,35 @@ def _frame(across, up, inside):
             + text(8, inside.top - 10, up.name) + text(inside.right, inside.bottom + 34, across.name, text_anchor="end"))
 
 
-def _limits(across, up, x_limit, y_limit, inside):
-    drawn = []
-    if x_limit:
-        x = across.at(x_limit.value)
-        drawn += [path(falling(inside.left, inside.top, x - inside.left, inside.bottom - inside.top, 7), **BELOW),
-                  path(f"M{x:.1f} {inside.top}V{inside.bottom}", **LIMIT)]
-    if y_limit:
-        y = up.at(y_limit.value)
-        drawn += [path(falling(inside.left, y, inside.right - inside.left, inside.bottom - y, 7), **BELOW),
-                  path(f"M{inside.left} {y:.1f}H{inside.right}", **LIMIT)]
-    for area, words, turned in _limit_words(across, up, x_limit, y_limit, inside):
-        x, y = (area.right - 5, area.top + 4) if turned else (area.left + 4, area.bottom - 5)
-        turn = {"transform": f"rotate(-90 {x:.1f} {y:.1f})", "text_anchor": "end"} if turned else {}
-        drawn.append(text(x, y, words, stroke="none", font_weight=600, **turn))
-    return "".join(drawn)
-
-
-def _limit_words(across, up, x_limit, y_limit, inside):
-    """The areas of what is said of the limits, and whether the words are turned: along the limit, on its far side."""
-    found = []
-    if x_limit:
-        x, long = across.at(x_limit.value), 8 + LETTER * len(x_limit.words)
-        found.append((Area(x - LINE - 3, inside.top + 4, x - 3, inside.top + 4 + long), x_limit.words, True))
-    if y_limit:
-        y, width = up.at(y_limit.value), 8 + LETTER * len(y_limit.words)
-        found.append((Area(inside.right - width - 6, y + 3, inside.right - 6, y + 3 + LINE), y_limit.words, False))
+def _below(floor, across, up, inside):
+    """The areas of which the floor is the upper or the right edge, from left to right."""
+    places = [(across.at(x), up.at(y)) for x, y in floor.corners]
+    found = [Area(inside.left, inside.top, places[0][0], inside.bottom)]
+    for (x, y), (end, _) in zip(places, [*places[1:], (inside.right, 0)], strict=True):
+        found.append(Area(x, y, end, inside.bottom))
     return found
 
 
-def _taken(across, up, x_limit, y_limit, inside):
-    """Where no name may stand: on what is said of the limits, and on the limits themselves."""
-    lines = [Area(x - 2, inside.top, x + 2, inside.bottom) for x in [across.at(x_limit.value)] * bool(x_limit)] if x_limit else []
-    lines += [Area(inside.left, up.at(y_limit.value) - 2, inside.right, up.at(y_limit.value) + 2)] if y_limit else []
-    return lines + [area for area, _, _ in _limit_words(across, up, x_limit, y_limit, inside)]
+def _floor(floor, across, up, inside):
+    areas = _below(floor, across, up, inside)
+    hatches = "".join(falling(area.left, area.top, area.right - area.left, area.bottom - area.top, 7) for area in areas)
+    stair = f"M{areas[1].left:.1f} {inside.top}" + "".join(f"V{area.top:.1f}H{area.right:.1f}" for area in areas[1:])
+    words = _floor_words(floor, areas, inside)
+    return path(hatches, **BELOW) + path(stair, **STAIR) + text(words.left + 2, words.bottom - 4, floor.words, font_weight=600)
+
+
+def _floor_words(floor, areas, inside):
+    """Where the words stand: below the last part of the stair."""
+    top, width = areas[-1].top + 3, 4 + 1.08 * LETTER * len(floor.words)
+    return Area(inside.right - width - 4, top, inside.right - 4, top + LINE)
+
+
+def _taken(floor, across, up, inside):
+    """Where no name may stand: on the stair and on its words."""
+    areas = _below(floor, across, up, inside)
+    lines = [Area(area.left, area.top - 2, area.right, area.top + 2) for area in areas[1:]]
+    lines += [Area(after.left - 2, before.top, after.left + 2, after.top) for before, after in pairwise(areas)]
+    return [*lines, _floor_words(floor, areas, inside)]
 
 
 def _points(points, across, up, inside, taken):
@@ -191,10 +189,11 @@ def _leader(place, area):
     return [path(f"M{x:.1f} {y:.1f}L{near[0]:.1f} {near[1]:.1f}", **LEADER)] if far else []
 
 
-def _text_form(points, x_name, y_name, title, x_limit, y_limit):
+def _text_form(points, x_name, y_name, title, floor):
     rows = [["", y_name, x_name]] + [[f"{point.name}{' *' * point.own}", number(point.y), number(point.x)] for point in points]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [title] if title else []
     lines += ["  ".join([name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))])
               for name, *cells in rows]
-    return "\n".join(lines + [limit.words for limit in (y_limit, x_limit) if limit])
+    corners = [f"{number(y)} at {number(x)}" for x, y in floor.corners] if floor else []
+    return "\n".join(lines + [f"{floor.words}: {'; '.join(corners)}"] * bool(corners))
