@@ -61,10 +61,6 @@ def execution_order(plan: Graph) -> list[int]:
     return ran
 
 
-def _place(schedule, rank):
-    return f"{'stage' if schedule.rank_is_stage else 'rank'} {rank}"
-
-
 def _content(schedule, plan):
     """What is there that should not be, and what should be and is not."""
     found, stages, micro_batches = [], schedule.stages, schedule.micro_batches
@@ -78,18 +74,18 @@ def _content(schedule, plan):
         known_stage = 0 <= operation.stage < stages
         rule = f"micro-batches are 0 to {micro_batches - 1}" if known_stage else f"stages are 0 to {stages - 1}"
         written = schedule.label(operation) if known_stage and homes[operation.stage] == rank else operation
-        add("unknown", rank, position, f"{written} on {_place(schedule, rank)} does not exist: {rule}")
+        add("unknown", rank, position, f"{written} on {schedule.place(rank)} does not exist: {rule}")
 
     def strayed(rank, position):
         operation = schedule.ranks[rank][position]
-        add("wrong-rank", rank, position, f"{operation} is on {_place(schedule, rank)}, "
-            f"but stage {operation.stage} lives on {_place(schedule, homes[operation.stage])}")
+        add("wrong-rank", rank, position, f"{operation} is on {schedule.place(rank)}, "
+            f"but stage {operation.stage} lives on {schedule.place(homes[operation.stage])}")
 
     for rank, position in plan.repeated:
         operation = schedule.ranks[rank][position]
         add("repeated", rank, position,
             f"{operation if homes[operation.stage] != rank else schedule.label(operation)} is there more than once, "
-            f"again on {_place(schedule, rank)}")
+            f"again on {schedule.place(rank)}")
         if homes[operation.stage] != rank:
             strayed(rank, position)
     unit_width = micro_batches * WIDTH
@@ -113,7 +109,7 @@ def _content(schedule, plan):
             missing += [B] if not (input_grad or weight_grad) else [I] if not input_grad else [] if weight_grad else [W]
         for kind in missing:
             add("missing", rank, None,
-                f"{schedule.label(plan.operation(base + kind))} is missing on {_place(schedule, rank)}")
+                f"{schedule.label(plan.operation(base + kind))} is missing on {schedule.place(rank)}")
     return found
 
 
@@ -132,7 +128,7 @@ def _order(schedule, plan):
                     needs[code] = NONE
                     found.append(Violation("order", rank, plan.position_of[code],
                                            f"{_name(schedule, plan, code)} comes before {_name(schedule, plan, need)}, "
-                                           f"which it needs, on {_place(schedule, rank)}"))
+                                           f"which it needs, on {schedule.place(rank)}"))
     mended = Graph(plan.orders, plan.rank_of, plan.position_of, own, other, [], [], plan.micro_batches)
     return found + _deadlocks(schedule, mended)
 
@@ -152,8 +148,8 @@ def _deadlocks(schedule, plan):
         if rank in path:
             cycle = path[path.index(rank):]
             waits = [next(need for need in _needs(plan, stuck[member]) if need not in done) for member in cycle]
-            links = "; ".join(f"{_place(schedule, member)} is at {_name(schedule, plan, stuck[member])} and waits for "
-                              f"{_name(schedule, plan, wanted)} of {_place(schedule, plan.rank_of[wanted])}"
+            links = "; ".join(f"{schedule.place(member)} is at {_name(schedule, plan, stuck[member])} and waits for "
+                              f"{_name(schedule, plan, wanted)} of {schedule.place(plan.rank_of[wanted])}"
                               for member, wanted in zip(cycle, waits, strict=True))
             found.append(Violation("deadlock", cycle[0], plan.position_of[stuck[cycle[0]]], f"deadlock: {links}"))
     return found
@@ -176,8 +172,8 @@ def _starts(timeline, plan):
                 if end > start:
                     found.append(Violation(
                         "too-early", rank, position,
-                        f"{_name(schedule, plan, code)} on {_place(schedule, rank)} starts at {unit} {start}, but needs "
-                        f"{_name(schedule, plan, need)} of {_place(schedule, plan.rank_of[need])}, "
+                        f"{_name(schedule, plan, code)} on {schedule.place(rank)} starts at {unit} {start}, but needs "
+                        f"{_name(schedule, plan, need)} of {schedule.place(plan.rank_of[need])}, "
                         f"which ends at {unit} {end}"))
     return found
 
@@ -187,13 +183,13 @@ def _overlaps(timeline):
     found, schedule = [], timeline.schedule
     for rank, operations in enumerate(schedule.ranks):
         starts, ends = timeline.starts[rank], timeline.ends[rank]
-        found += [Violation("overlap", rank, position, f"{schedule.label(operation)} on {_place(schedule, rank)} starts at "
+        found += [Violation("overlap", rank, position, f"{schedule.label(operation)} on {schedule.place(rank)} starts at "
                                                        f"{starts[position]}, but ends at {ends[position]}")
                   for position, operation in enumerate(operations) if not starts[position] <= ends[position]]
         for position in range(1, len(operations)):
             if starts[position] < ends[position - 1]:
                 found.append(Violation("overlap", rank, position,
-                                       f"{schedule.label(operations[position])} on {_place(schedule, rank)} starts at "
+                                       f"{schedule.label(operations[position])} on {schedule.place(rank)} starts at "
                                        f"{starts[position]}, while {schedule.label(operations[position - 1])} runs "
                                        f"until {ends[position - 1]}"))
     return found

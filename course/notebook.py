@@ -13,7 +13,6 @@ from course.checks.outcome import Message, as_number, is_number
 from course.exercises import EXERCISES, Verdict, exercise, judge
 from course.exploring import explore, explore_layouts
 from course.figures import Figure, timeline_figure
-from course.figures.words import number
 from course.hand_in import ZIP, describe_contents, find_problems, is_written, write_zip
 from course.legality import violations
 from course.machine_check import machine_view
@@ -27,7 +26,7 @@ from course.timeline import Timeline
 from course.view import View, outcome_view, paragraphs, points, table, together, verdict_view
 from course.widgets.grid_editor import grid_editor
 from course.widgets.hints import hint_buttons
-from course.words import counted
+from course.words import counted, number
 
 __all__ = ["check", "check_machine", "draw_here", "explore", "explore_layouts", "hand_in", "hint", "practise", "predict",
            "progress", "reveal", "run_for_real", "show", "statements", "when_right"]

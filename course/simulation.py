@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral, Rational, Real
 
-from course.graph import NONE, WIDTH, F, W, graph
+from course.graph import NONE, WIDTH, graph
 from course.legality import execution_order, violations
 from course.schedule import KINDS, Operation, Schedule
 from course.timeline import Span, Timeline
@@ -80,6 +80,11 @@ class Traffic:
         self._free[ends] = free = max(self._free.get(ends, 0), sent) + message
         return free + latency
 
+    def there(self, stage: int, kind: str, sent):
+        """When the stage that needs what an operation of `stage` made has it; the operation has ended at this moment."""
+        target = stage + (1 if kind == "F" else -1)
+        return self.arrival(stage, target, sent) if kind != "W" and 0 <= target < len(self._homes) else sent
+
 
 def _half(time):
     return Fraction(time) / 2 if isinstance(time, Rational) and time % 2 else time // 2 if isinstance(
@@ -131,12 +136,23 @@ def simulate(schedule: Schedule, costs: Costs | None = None) -> Timeline:
             start = ends[need]
         begins[code] = start
         free[rank] = ends[code] = end = start + times[code]
-        if traffic and code % WIDTH != W:
-            stage = code // step
-            target = stage + (1 if code % WIDTH == F else -1)
-            arrives[code] = traffic.arrival(stage, target, end) if 0 <= target < schedule.stages else end
+        if traffic:
+            arrives[code] = traffic.there(code // step, KINDS[code % WIDTH], end)
     return Timeline(schedule, tuple(tuple(begins[code] for code in order) for order in plan.orders),
                     tuple(tuple(ends[code] for code in order) for order in plan.orders))
+
+
+def arrivals(timeline: Timeline, costs: Costs) -> dict[Operation, float]:
+    """When the stage that needs what an operation made has it; empty where messages take no time."""
+    schedule = timeline.schedule
+    boundaries = costs.per_boundary(schedule.stages)
+    if not any(map(any, boundaries)):
+        return {}
+    traffic, found = Traffic(schedule.stage_to_rank, boundaries), {}
+    for operation, _, _, end in timeline.spans:
+        if operation.stage < schedule.stages:
+            found.setdefault(operation, traffic.there(operation.stage, operation.kind, end))
+    return found
 
 
 def _times(schedule, costs):

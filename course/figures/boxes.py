@@ -7,8 +7,9 @@ from typing import NamedTuple
 from course.figures.layout import BAR, LEAST_CELL
 from course.figures.looks import CHUNK, FAULT, HATCH, IDLE, LOOKS, OUTLINE
 from course.figures.svg import box, path, text
-from course.figures.words import at, place
+from course.figures.words import place
 from course.timeline import Span
+from course.words import at
 
 FEW_BOXES = 600  # up to here each box has a tooltip, which costs an element
 LEAST_BOX = 0.6  # what is too short to see is still there

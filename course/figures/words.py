@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from course.drawing import CONTINUED
 from course.timeline import Timeline
+from course.words import at, number, units
 
 _LARGEST_DENOMINATOR = 9999
 _WIDEST_GRID = 400
@@ -40,22 +41,7 @@ def _read_mark(timeline, mark, unit):
 
 def place(timeline: Timeline, rank: int) -> str:
     """`stage 0` where a rank is a stage, else `rank 0`."""
-    return f"{'stage' if timeline.schedule.rank_is_stage else 'rank'} {rank}"
-
-
-def number(value) -> str:
-    """A time for reading: whole numbers as they are, others with four digits."""
-    return str(int(value)) if value == int(value) else f"{float(value):.4g}"
-
-
-def units(unit: str) -> str:
-    """The unit after a number: `slots`, but `ms`."""
-    return unit + "s" if len(unit) > 2 and not unit.endswith("s") else unit
-
-
-def at(time, unit) -> str:
-    """A moment: `slot 3`, but `3.2 ms`."""
-    return f"{unit} {number(time)}" if unit == "slot" else f"{number(time)} {unit}"
+    return timeline.schedule.place(rank)
 
 
 def share(fraction) -> str:

@@ -8,13 +8,13 @@ from course import formulas
 from course.figures.figure import Figure, stack
 from course.figures.memory import memory_figure
 from course.figures.timeline import timeline_figure
-from course.figures.words import number, share
+from course.figures.words import share
 from course.schedules import SCHEDULES
 from course.simulation import Costs, simulate
 from course.timeline import Timeline
 from course.widgets.still import Still, html_table, still_form
 from course.widgets.values import along, whole
-from course.words import counted
+from course.words import counted, number
 
 LIMITS = {"ranks": (1, 16), "micro_batches": (1, 64), "chunks": (1, 4), "backward": (0.5, 4.0)}
 STEP = Fraction(1, 2)  # of backward
