@@ -11,7 +11,7 @@ from course.checks.drawing_rules import read_answer
 from course.checks.gpipe_diagram import judge_diagram
 from course.checks.outcome import Message, as_number, is_number
 from course.exercises import EXERCISES, Verdict, exercise, judge
-from course.exploring import explore, explore_layouts
+from course.exploring import explore, explore_layouts, open_lab
 from course.figures import Figure, timeline_figure
 from course.hand_in import ZIP, describe_contents, find_problems, is_written, write_zip
 from course.legality import violations
@@ -28,8 +28,8 @@ from course.widgets.grid_editor import grid_editor
 from course.widgets.hints import hint_buttons
 from course.words import counted, number
 
-__all__ = ["check", "check_machine", "draw_here", "explore", "explore_layouts", "hand_in", "hint", "practise", "predict",
-           "progress", "reveal", "run_for_real", "show", "statements", "when_right"]
+__all__ = ["check", "check_machine", "draw_here", "explore", "explore_layouts", "hand_in", "hint", "open_lab", "practise",
+           "predict", "progress", "reveal", "run_for_real", "show", "statements", "when_right"]
 
 if not is_grading():
     preload()

@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from course.figures.apart import Area, around, set_apart
 from course.figures.figure import Figure
 from course.figures.layout import WIDTH
 from course.figures.svg import document, falling, nice_step, path, text
-from course.figures.words import number
+from course.words import number
 
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 62, 14, 50, 44, 360  # the margins, with the words in them, and the height of it all
 BAND = 26  # what is left free below the least of what is shown, where a limit and its words have room
@@ -82,13 +82,22 @@ def plot_figure(points: Sequence[Point], x_name: str, y_name: str, title: str = 
     axes begin near what is shown, not at 0, and are of doublings where the values differ much. The text form is a table.
     """
     said = _text_form(points, x_name, y_name, title, floor)
-    inside, corners = Area(LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM), floor.corners if floor else ()
+    inside, floor = Area(LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM), _in_sight(floor, points)
+    corners = floor.corners if floor else ()
     across = _axis(x_name, [point.x for point in points] + [x for x, _ in corners], inside.left + BAND, inside.right - BAND)
     up = _axis(y_name, [point.y for point in points] + [y for _, y in corners], inside.bottom - BAND, inside.top + BAND)
     body = [text(8, 19, title, font_size=14, font_weight=600)] if title else []
-    body += [_frame(across, up, inside), _floor(floor, across, up, inside) if corners else ""]
-    body.append(_points(points, across, up, inside, _taken(floor, across, up, inside) if corners else []))
+    body += [_frame(across, up, inside), _floor(floor, across, up, inside) if floor else ""]
+    body.append(_points(points, across, up, inside, _taken(floor, across, up, inside) if floor else []))
     return Figure(document(WIDTH, HEIGHT, "".join(body), title or f"{y_name} against {x_name}", said), said)
+
+
+def _in_sight(floor, points):
+    """The floor without those corners that are above all points: they would make the rest small."""
+    if not floor or not floor.corners:
+        return None
+    highest = max([floor.corners[-1][1], *(point.y for point in points)])
+    return replace(floor, corners=tuple(corner for corner in floor.corners if corner[1] <= highest))
 
 
 def _axis(name, values, begin, end):

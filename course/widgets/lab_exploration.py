@@ -1,0 +1,155 @@
+"""What the open lab shows of one setting: the schedule in time with its waits, its name, its numbers and its place."""
+
+from dataclasses import dataclass, replace
+
+from course.figures.figure import Figure, stack
+from course.figures.memory import memory_figure
+from course.figures.plot import Floor, Point, plot_figure
+from course.figures.timeline import timeline_figure
+from course.figures.words import share
+from course.floors import floor_curve
+from course.lab import known_places, placed, stage_costs, timed
+from course.schedules import SCHEDULES
+from course.waiting import REASONS, waits
+from course.widgets.lab_setting import LabSetting, LabSubject
+from course.widgets.still import Still, html_table, still_form
+from course.words import counted, number
+
+MOST_FAULTS = 4
+MOST_ROWS = 16  # ranks in the table of waits
+REASON_NAMES = {"input": "an input is not done", "message": "a message is on its way", "choice": "nothing stops it",
+                "drain": "drain: nothing left"}
+HELD, STEP = "most held on a rank, micro-batches of a whole rank", "step, slots"
+
+
+@dataclass(frozen=True)
+class LabExploration:
+    """One setting worked out: pictures, tables as HTML and as lines, remarks, a summary to be read out."""
+
+    figure: Figure
+    numbers: str
+    lines: tuple[str, ...]
+    remarks: tuple[str, ...]
+    summary: str
+
+
+def explored_lab(setting: LabSetting, subject: LabSubject) -> LabExploration:
+    """Simulate, name, explain and place a schedule; of an illegal one show how far it goes, and why no further."""
+    figures, remarks = _as_drawn(subject, setting), []
+    if subject.faults:
+        remarks += _first(subject.faults)
+        figures.append(_stuck(subject))
+        figures.append(_plot(subject, setting, None))
+        return LabExploration(stack(*figures), "", (), tuple(remarks), f"{subject.sizes}: {remarks[0]}")
+    costs = stage_costs(subject.schedule, setting.costs)
+    timeline = timed(subject.schedule, setting.costs)
+    found = waits(timeline, costs)
+    said = f"{subject.name}, each operation as early as it can: {_times(setting, subject)}"
+    figures.append(timeline_figure(timeline, said, summary=False, grid=setting.grid))
+    if setting.memory:
+        figures.append(_memory(timeline))
+    figures.append(_plot(subject, setting, timeline))
+    tables = [_numbers(timeline, subject, setting), _idle(timeline, found)]
+    numbers = f"<div class='lex-tables'>{''.join(html_table(*table) for table in tables)}</div>"
+    own = placed(timeline)
+    return LabExploration(stack(*figures), numbers, tuple(line for table in tables for line in _lines(*table)),
+                          (_named(subject), *_first(subject.drawn_faults), *remarks),
+                          f"{subject.name}: {number(own.step)} slots; at most {number(own.peak)} micro-batches held on a rank; "
+                          f"bubble {share(timeline.bubble_fraction)}")
+
+
+def _named(subject):
+    """What it is, in a sentence."""
+    if subject.known:
+        return f"Recognised: this is {subject.known}, with {subject.sizes}."
+    return f"None of the known schedules: an order of your own, with {subject.sizes}."
+
+
+def _first(faults):
+    """What is wrong, the first of it."""
+    more = f"And {counted(len(faults) - MOST_FAULTS, 'more fault')}."
+    return [f"{fault.message}." for fault in faults[:MOST_FAULTS]] + [more] * (len(faults) > MOST_FAULTS)
+
+
+def _times(setting, subject):
+    """The setting in a line."""
+    parts = [f"F {number(setting.forward)}"]
+    if subject.schedule.split:
+        parts += [f"I {number(setting.input_grad)}", f"W {number(setting.weight_grad)}"]
+    else:
+        parts.append(f"B {number(setting.input_grad + setting.weight_grad)}")
+    chunks = subject.schedule.chunks
+    parts += [f"a chunk 1/{chunks} of it"] * (chunks > 1) + [f"latency {number(setting.latency)}"] * (setting.latency > 0)
+    return ", ".join(parts)
+
+
+def _as_drawn(subject, setting):
+    if subject.drawing is None:
+        return []
+    return [timeline_figure(subject.drawing, "As it is drawn", marks=subject.drawn_faults, summary=False, grid=setting.grid)]
+
+
+def _stuck(subject):
+    from course.simulation import as_far_as_it_goes
+
+    return timeline_figure(as_far_as_it_goes(subject.schedule), "As far as it goes", summary=False)
+
+
+def _memory(timeline):
+    held, place = (("chunks" if timeline.schedule.chunks > 1 else "micro-batches"),
+                   ("stage" if timeline.schedule.rank_is_stage else "rank"))
+    return memory_figure(timeline.held, timeline.makespan, f"{held} held", held, place=place)
+
+
+def _plot(subject, setting, timeline):
+    """Its place beside the known schedules of this size, and the floor of its placement."""
+    schedule = subject.schedule
+    known = known_places(len(schedule.ranks), schedule.micro_batches, setting.costs)
+    points = [Point(found.title, found.peak, found.step, list(SCHEDULES).index(found.name)) for found in known]
+    if timeline:
+        own = placed(timeline)
+        points.append(Point(own.title, own.peak, own.step, own=True))
+    corners = tuple((held, step) for step, held in reversed(_floor(subject, setting)))
+    floor = Floor(corners, "no schedule of your placement is below")
+    return plot_figure(points, HELD, STEP, f"Step time against memory: {subject.sizes}", floor)
+
+
+def _floor(subject, setting):
+    schedule = subject.schedule
+    return floor_curve(schedule.stage_to_rank, schedule.micro_batches, stage_costs(schedule, setting.costs), bool(schedule.split))
+
+
+def _numbers(timeline, subject, setting):
+    """Heads and rows of the numbers, beside what is proven."""
+    own, floor = placed(timeline), _floor(subject, setting)
+    least = next(held for step, held in reversed(floor) if step <= own.step)
+    shortest = floor[0][0]
+    over = "no shorter one is possible" if own.step == shortest else f"{number(own.step - shortest)} above it"
+    rows = [("step", f"{number(own.step)} slots", f"{number(shortest)} slots: {over}"),
+            ("most held on a rank", f"{number(own.peak)} micro-batches", f"{number(least)} in a step of this length"),
+            ("bubble, idle over total", share(timeline.bubble_fraction), "")]
+    return ("", subject.known or "yours", "proven floor of this placement"), rows
+
+
+def _idle(timeline, found):
+    """Heads and rows of the idle slots, by rank and by reason."""
+    ranks = len(timeline.schedule.ranks)
+    idle = {(rank, reason): 0 for rank in range(ranks) for reason in REASONS}
+    for wait in found:
+        idle[wait.rank, wait.reason] += wait.end - wait.start
+    shown = [reason for reason in REASONS if any(idle[rank, reason] for rank in range(ranks))]
+    rows = [(timeline.schedule.place(rank), *(number(idle[rank, reason]) for reason in shown)) for rank in range(ranks)]
+    if ranks > MOST_ROWS:
+        rows = [("all ranks", *(number(sum(idle[rank, reason] for rank in range(ranks))) for reason in shown))]
+    return ("idle slots, because", *(REASON_NAMES[reason] for reason in shown)), rows if shown else []
+
+
+def _lines(heads, rows):
+    return [f"{name}: {'; '.join(f'{head}: {value}' for head, value in zip(heads[1:], values, strict=True) if value)}"
+            for name, *values in rows]
+
+
+def still_lab(setting: LabSetting, subject: LabSubject) -> Still:
+    """What stands where there is no kernel."""
+    found = explored_lab(replace(setting, grid=True), subject)
+    return still_form(found.figure, found.numbers, list(found.lines), found.remarks)
