@@ -1,10 +1,12 @@
 """Every fault of a schedule or a timeline, each with its place and its reason: happens-before, checked once for all."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral
+from typing import NamedTuple
 
 from course.graph import NONE, WIDTH, B, F, Graph, I, W, graph
-from course.schedule import Schedule
+from course.schedule import Operation, Schedule
 from course.timeline import Timeline
 
 
@@ -19,6 +21,15 @@ class Violation:
     rank: int
     position: int | None
     message: str
+
+
+class Standing(NamedTuple):
+    """A rank that goes no further: the operation at which it stands, the one that this waits for, and on which rank that is."""
+
+    rank: int
+    operation: Operation
+    needed: Operation
+    on: int
 
 
 def violations(subject: Schedule | Timeline) -> list[Violation]:
@@ -119,40 +130,73 @@ def _needs(plan, code):
 
 def _order(schedule, plan):
     """Operations that come before what they need on their own rank; then, with those mended, the deadlocks left."""
-    found, own, other = [], list(plan.own), list(plan.other)
+    mended, early = _mended(plan)
+    found = [Violation("order", plan.rank_of[code], plan.position_of[code],
+                       f"{_name(schedule, plan, code)} comes before {_name(schedule, plan, need)}, "
+                       f"which it needs, on {schedule.place(plan.rank_of[code])}") for code, need in early]
+    for cycle in _cycles(mended):
+        links = "; ".join(in_words(schedule, standing) for standing, _ in cycle)
+        first, position = cycle[0]
+        found.append(Violation("deadlock", first.rank, position, f"deadlock: {links}"))
+    return found
+
+
+def _mended(plan):
+    """The plan without the needs that come later on the same rank, and those as pairs of codes."""
+    own, other, early = list(plan.own), list(plan.other), []
     for rank, order in enumerate(plan.orders):
         for code in order:
             for needs in (own, other):
                 need = needs[code]
                 if need != NONE and plan.rank_of[need] == rank and plan.position_of[need] > plan.position_of[code]:
                     needs[code] = NONE
-                    found.append(Violation("order", rank, plan.position_of[code],
-                                           f"{_name(schedule, plan, code)} comes before {_name(schedule, plan, need)}, "
-                                           f"which it needs, on {schedule.place(rank)}"))
-    mended = Graph(plan.orders, plan.rank_of, plan.position_of, own, other, [], [], plan.micro_batches)
-    return found + _deadlocks(schedule, mended)
+                    early.append((code, need))
+    return Graph(plan.orders, plan.rank_of, plan.position_of, own, other, [], [], plan.micro_batches), early
 
 
-def _deadlocks(schedule, plan):
-    done = set(execution_order(plan))
-    stuck = {rank: next(code for code in order if code not in done)
-             for rank, order in enumerate(plan.orders) if not done.issuperset(order)}
+def cycles(schedule: Schedule) -> tuple[tuple[Standing, ...], ...]:
+    """The deadlocks: in each, every rank stands at an operation that needs one of the next rank, the last one of the first's.
+
+    What comes before its own need on one rank is an `order` fault, and held for mended here.
+    """
+    mended, _ = _mended(graph(schedule))
+    return tuple(tuple(standing for standing, _ in cycle) for cycle in _cycles(mended))
+
+
+def _cycles(plan):
+    """The cycles as lists of (Standing, the position at which the rank stands)."""
+    done, stands = set(execution_order(plan)), {}
+    for rank, order in enumerate(plan.orders):
+        code = next((code for code in order if code not in done), NONE)
+        if code != NONE:
+            need = next(need for need in _needs(plan, code) if need not in done)
+            stands[rank] = (Standing(rank, plan.operation(code), plan.operation(need), plan.rank_of[need]),
+                            plan.position_of[code])
+    return [[stands[rank] for rank in ring] for ring in rings({rank: standing.on for rank, (standing, _) in stands.items()})]
+
+
+def rings(waits_for: Mapping[int, int]) -> list[list[int]]:
+    """The cycles among ranks each of which waits for one other.
+
+    >>> rings({0: 1, 1: 2, 2: 1, 3: 3, 4: 9})
+    [[1, 2], [3]]
+    """
     found, visited = [], set()
-    for first in stuck:
+    for first in waits_for:
         path, rank = [], first
-        while rank not in visited:
+        while rank in waits_for and rank not in visited:
             visited.add(rank)
             path.append(rank)
-            wanted = next(need for need in _needs(plan, stuck[rank]) if need not in done)
-            rank = plan.rank_of[wanted]
+            rank = waits_for[rank]
         if rank in path:
-            cycle = path[path.index(rank):]
-            waits = [next(need for need in _needs(plan, stuck[member]) if need not in done) for member in cycle]
-            links = "; ".join(f"{schedule.place(member)} is at {_name(schedule, plan, stuck[member])} and waits for "
-                              f"{_name(schedule, plan, wanted)} of {schedule.place(plan.rank_of[wanted])}"
-                              for member, wanted in zip(cycle, waits, strict=True))
-            found.append(Violation("deadlock", cycle[0], plan.position_of[stuck[cycle[0]]], f"deadlock: {links}"))
+            found.append(path[path.index(rank):])
     return found
+
+
+def in_words(schedule: Schedule, standing: Standing) -> str:
+    """Where a rank stands, in a sentence."""
+    return (f"{schedule.place(standing.rank)} is at {schedule.label(standing.operation)} and waits for "
+            f"{schedule.label(standing.needed)} of {schedule.place(standing.on)}")
 
 
 def _name(schedule, plan, code):

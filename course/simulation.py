@@ -7,7 +7,7 @@ from fractions import Fraction
 from numbers import Integral, Rational, Real
 
 from course.graph import NONE, WIDTH, graph
-from course.legality import execution_order, violations
+from course.legality import Standing, execution_order, violations
 from course.schedule import KINDS, Operation, Schedule
 from course.timeline import Span, Timeline
 
@@ -176,20 +176,42 @@ def as_far_as_it_goes(schedule: Schedule, room: Sequence[int] | None = None) -> 
     F0 F1 .
     .  F0 F1
     """
-    ends, spans, going = {}, [], True
+    ends, spans, waiting = {}, [], {}
     done, free, held = ([0] * len(schedule.ranks) for _ in range(3))
-    while going:
-        going = False
-        for rank, operations in enumerate(schedule.ranks):
-            for operation in operations[done[rank]:]:
-                needs = schedule.needs(operation)
-                full = room is not None and operation.kind == "F" and held[rank] >= room[rank]
-                if full or not all(need in ends for need in needs):
-                    break
-                start = max([free[rank], *(ends[need] for need in needs)])
-                ends[operation] = free[rank] = start + 1
-                spans.append(Span(operation, rank, start, start + 1))
-                done[rank] += 1
-                held[rank] += {"F": 1, "I": 0}.get(operation.kind, -1)
-                going = True
+    ready = list(range(len(schedule.ranks)))
+    while ready:
+        rank = ready.pop()
+        operations = schedule.ranks[rank]
+        while done[rank] < len(operations):
+            operation = operations[done[rank]]
+            needs = schedule.needs(operation)
+            if missing := [need for need in needs if need not in ends]:
+                waiting.setdefault(missing[0], []).append(rank)
+                break
+            if room is not None and operation.kind == "F" and held[rank] >= room[rank]:
+                break
+            start = max([free[rank], *(ends[need] for need in needs)])
+            ends[operation] = free[rank] = start + 1
+            spans.append(Span(operation, rank, start, start + 1))
+            done[rank] += 1
+            held[rank] += {"F": 1, "I": 0}.get(operation.kind, -1)
+            ready += waiting.pop(operation, ())
     return Timeline.from_spans(spans, schedule)
+
+
+def standing(schedule: Schedule, gone: Timeline) -> tuple[Standing, ...]:
+    """The ranks that have operations left when a schedule has gone as far as it goes, and what each waits for first.
+
+    >>> crossed = Timeline.from_grid("F0 B0 F1 B1\\nF0 F1 B0 B1", 2, 2).schedule
+    >>> [str(rank.needed) for rank in standing(crossed, as_far_as_it_goes(crossed))]
+    ['1B0', '0F1']
+    """
+    home = {operation: rank for rank, operations in enumerate(schedule.ranks) for operation in operations}
+    done, found = {operation for rank in gone.schedule.ranks for operation in rank}, []
+    for rank, operations in enumerate(schedule.ranks):
+        if len(gone.schedule.ranks[rank]) < len(operations):
+            operation = operations[len(gone.schedule.ranks[rank])]
+            needed = next(need for need in schedule.needs(operation) if need not in done)
+            lives = schedule.stage_to_rank[needed.stage] if needed.stage < schedule.stages else rank
+            found.append(Standing(rank, operation, needed, home.get(needed, lives)))
+    return tuple(found)

@@ -10,6 +10,7 @@ from course.words import at, number, units
 _LARGEST_DENOMINATOR = 9999
 _WIDEST_GRID = 400
 _MOST_PEAKS = 16
+_MOST_FAULTS = 100
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,19 @@ def summary_line(timeline: Timeline, unit="slot") -> str:
             f"most {held} held, per {where}: {listed}")
 
 
-def text_form(timeline: Timeline, title, marks, unit, slot, summary, with_grid) -> str:
-    """Title, grid, faults and summary: the figure for whoever reads text."""
+def fault_lines(marks, most=_MOST_FAULTS) -> list[str]:
+    """A line for each fault, the last one for all that are more than `most`."""
+    shown = len(marks) if len(marks) <= most else most - 1
+    more = len(marks) - shown
+    return [f"! {mark.message}" for mark in marks[:shown]] + [f"! and {more} more faults"] * bool(more)
+
+
+def text_form(timeline: Timeline, title, marks, unit, slot, summary, with_grid, idle=()) -> str:
+    """Title, grid, faults, idle stretches and summary: the figure for whoever reads text."""
     lines = [title] if title else []
     drawn = grid(timeline, slot) if with_grid else ""
     lines += [drawn] * with_grid + [f"({CONTINUED} the operation on its left goes on)"] * (CONTINUED in drawn)
-    lines += [f"! {mark.message}" for mark in marks]
+    lines += [*fault_lines(marks), *idle]
     if summary:
         lines.append(summary_line(timeline, unit))
     return "\n".join(lines)
