@@ -13,7 +13,7 @@ from course.words import number
 
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 62, 14, 50, 44, 360  # the margins, with the words in them, and the height of it all
 BAND = 26  # what is left free below the least of what is shown, where a limit and its words have room
-RADIUS, RING, LETTER, LINE = 6, 11, 6.7, 16
+RADIUS, RING, LETTER, BOLD, LINE = 6, 11, 6.7, 1.1, 16
 DOUBLINGS = 8  # the largest value over the least from which on an axis is one of doublings
 STAIR = {"fill": "none", "stroke": "currentColor", "stroke_width": 1.4, "stroke_dasharray": "6 3"}
 BELOW = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.22, "stroke_width": 0.8}
@@ -151,7 +151,7 @@ def _floor(floor, across, up, inside):
 
 def _floor_words(floor, areas, inside):
     """Where the words stand: below the last part of the stair."""
-    top, width = areas[-1].top + 3, 4 + 1.08 * LETTER * len(floor.words)
+    top, width = areas[-1].top + 3, 4 + BOLD * LETTER * len(floor.words)
     return Area(inside.right - width - 4, top, inside.right - 4, top + LINE)
 
 
@@ -167,15 +167,16 @@ def _points(points, across, up, inside, taken):
     places = {}
     for point in points:
         places.setdefault((round(across.at(point.x), 1), round(up.at(point.y), 1)), []).append(point)
-    order = sorted(places, key=lambda place: (not any(point.own for point in places[place]), place))
+    own = {place: any(point.own for point in found) for place, found in places.items()}
+    order = sorted(places, key=lambda place: (not own[place], place))
     names = {place: ", ".join(point.name for point in sorted(places[place], key=lambda point: not point.own)) for place in order}
-    marks = [around(*place, RING if any(point.own for point in places[place]) else RADIUS + 1) for place in order]
-    areas = set_apart(order, [(LETTER * len(names[place]) + 4, LINE - 2) for place in order], inside, [*taken, *marks])
+    marks = [around(*place, RING + 1 if own[place] else RADIUS + 1) for place in order]
+    sizes = [(LETTER * len(names[place]) * (BOLD if own[place] else 1) + 4, LINE - 2) for place in order]
+    areas = set_apart(order, sizes, inside, [*taken, *marks])
     shapes, words = [], []
     for place, area in zip(order, areas, strict=True):
-        own = any(point.own for point in places[place])
         shapes += [*_leader(place, area), *map(_mark(place, len(places[place])), places[place])]
-        words.append(text(area.left + 2, area.bottom - 3, names[place], **({"font_weight": "bold"} if own else {})))
+        words.append(text(area.left + 2, area.bottom - 3, names[place], **({"font_weight": "bold"} if own[place] else {})))
     return "".join(shapes + words)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from course.figures.figure import Figure, stack
 from course.figures.memory import memory_figure
 from course.figures.plot import Floor, Point, plot_figure
+from course.figures.stuck import stuck_figure
 from course.figures.timeline import timeline_figure
 from course.figures.words import share
 from course.floors import floor_curve
@@ -35,25 +36,23 @@ class LabExploration:
 
 def explored_lab(setting: LabSetting, subject: LabSubject) -> LabExploration:
     """Simulate, name, explain and place a schedule; of an illegal one show how far it goes, and why no further."""
-    figures, remarks = _as_drawn(subject, setting), []
     if subject.faults:
-        remarks += _first(subject.faults)
-        figures.append(_stuck(subject))
-        figures.append(_plot(subject, setting, None))
-        return LabExploration(stack(*figures), "", (), tuple(remarks), f"{subject.sizes}: {remarks[0]}")
+        remarks = (*_first(subject.faults), *_first(subject.drawn_faults))
+        return LabExploration(stack(*_as_drawn(subject, setting), stuck_figure(subject.schedule, "In its order, as far as it goes"),
+                                    _plot(subject, setting, None)), "", (), remarks, f"{subject.sizes}: {remarks[0]}")
     costs = stage_costs(subject.schedule, setting.costs)
     timeline = timed(subject.schedule, setting.costs)
     found = waits(timeline, costs)
-    said = f"{subject.name}, each operation as early as it can: {_times(setting, subject)}"
-    figures.append(timeline_figure(timeline, said, summary=False, grid=setting.grid))
-    if setting.memory:
-        figures.append(_memory(timeline))
-    figures.append(_plot(subject, setting, timeline))
+    drawn = subject.drawing.makespan if subject.drawing else 0
+    figures = [*_as_drawn(subject, setting, timeline.makespan),
+               timeline_figure(timeline, f"{subject.name}, each operation as early as it can: {_times(setting, subject)}",
+                               scale=drawn, summary=False, grid=setting.grid, waits=found)]
+    figures += [_memory(timeline, drawn)] * setting.memory + [_plot(subject, setting, timeline)]
     tables = [_numbers(timeline, subject, setting), _idle(timeline, found)]
     numbers = f"<div class='lex-tables'>{''.join(html_table(*table) for table in tables)}</div>"
     own = placed(timeline)
     return LabExploration(stack(*figures), numbers, tuple(line for table in tables for line in _lines(*table)),
-                          (_named(subject), *_first(subject.drawn_faults), *remarks),
+                          (_named(subject), *_first(subject.drawn_faults)),
                           f"{subject.name}: {number(own.step)} slots; at most {number(own.peak)} micro-batches held on a rank; "
                           f"bubble {share(timeline.bubble_fraction)}")
 
@@ -83,22 +82,17 @@ def _times(setting, subject):
     return ", ".join(parts)
 
 
-def _as_drawn(subject, setting):
+def _as_drawn(subject, setting, scale=0):
     if subject.drawing is None:
         return []
-    return [timeline_figure(subject.drawing, "As it is drawn", marks=subject.drawn_faults, summary=False, grid=setting.grid)]
+    return [timeline_figure(subject.drawing, "As it is drawn", marks=subject.drawn_faults, scale=scale, summary=False,
+                            grid=setting.grid, waits=waits(subject.drawing))]
 
 
-def _stuck(subject):
-    from course.simulation import as_far_as_it_goes
-
-    return timeline_figure(as_far_as_it_goes(subject.schedule), "As far as it goes", summary=False)
-
-
-def _memory(timeline):
+def _memory(timeline, scale):
     held, place = (("chunks" if timeline.schedule.chunks > 1 else "micro-batches"),
                    ("stage" if timeline.schedule.rank_is_stage else "rank"))
-    return memory_figure(timeline.held, timeline.makespan, f"{held} held", held, place=place)
+    return memory_figure(timeline.held, timeline.makespan, f"{held} held", held, scale=scale, place=place)
 
 
 def _plot(subject, setting, timeline):
@@ -110,7 +104,7 @@ def _plot(subject, setting, timeline):
         own = placed(timeline)
         points.append(Point(own.title, own.peak, own.step, own=True))
     corners = tuple((held, step) for step, held in reversed(_floor(subject, setting)))
-    floor = Floor(corners, "no schedule of your placement is below")
+    floor = Floor(corners, f"proven floor of this placement{', backwards whole' * (not schedule.split)}")
     return plot_figure(points, HELD, STEP, f"Step time against memory: {subject.sizes}", floor)
 
 
