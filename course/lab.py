@@ -10,6 +10,7 @@ from functools import lru_cache
 from math import lcm
 from numbers import Rational, Real
 
+from course.floors import floor_curve
 from course.schedule import Schedule
 from course.schedules import SCHEDULES
 from course.simulation import Costs, simulate
@@ -57,7 +58,19 @@ def _plain(time):
 
 def timed(schedule: Schedule, costs: Costs) -> Timeline:
     """Each operation as early as it can be, where `costs` are a whole rank's. ValueError where the schedule is illegal."""
-    return simulate(schedule, stage_costs(schedule, costs))
+    factor, whole = _in_whole_numbers(stage_costs(schedule, costs))
+    found = simulate(schedule, whole)
+    if factor == 1:
+        return found
+    times = {time: _plain(Fraction(time, factor)) for row in (*found.starts, *found.ends) for time in row}
+    return Timeline(schedule, *(tuple(tuple(times[time] for time in row) for row in rows) for rows in (found.starts, found.ends)))
+
+
+def floor_of(schedule: Schedule, costs: Costs) -> tuple[tuple[Real, Real], ...]:
+    """The corners (step, micro-batches held) of what is proven for its placement, shortest step first; `costs` as above."""
+    factor, whole = _in_whole_numbers(stage_costs(schedule, costs))
+    corners = floor_curve(schedule.stage_to_rank, schedule.micro_batches, whole, bool(schedule.split))
+    return tuple((step if factor == 1 else _plain(Fraction(step) / factor), held) for step, held in corners)
 
 
 def placed(timeline: Timeline, name: str = YOURS, title: str = YOURS) -> Placed:
@@ -73,13 +86,18 @@ def place(schedule: Schedule, costs: Costs, name: str = YOURS) -> Placed:
 
 def known_places(ranks: int, micro_batches: int, costs: Costs) -> list[Placed]:
     """Where each schedule of SCHEDULES stands that takes these sizes, of two chunks where it takes any number of them."""
-    found, (factor, whole) = [], _in_whole_numbers(costs)
+    found = []
     for name in SCHEDULES:
         if known := _known(name, ranks, micro_batches):
             schedule, peak = known
-            step = timed(schedule, whole).makespan
-            found.append(Placed(name, SCHEDULES[name].title, _plain(Fraction(step) / factor) if factor else step, peak))
+            factor, whole = _in_whole_numbers(stage_costs(schedule, costs))
+            step = simulate(schedule, whole).makespan
+            found.append(Placed(name, _title(SCHEDULES[name]), step if factor == 1 else _plain(Fraction(step, factor)), peak))
     return found
+
+
+def _title(entry):
+    return entry.title if entry.chunks else f"{entry.title}, v={CHUNKS}"
 
 
 @lru_cache(64)
@@ -93,9 +111,9 @@ def _known(name, ranks, micro_batches):
 
 
 def _in_whole_numbers(costs):
-    """A factor, and the costs times it: whole numbers, halves of a chunk's too. 0 and the costs where there is none."""
+    """A factor, and the costs times it, which are whole numbers and many times faster; 1 and the costs where there is none."""
     times = {field.name: getattr(costs, field.name) for field in fields(costs) if getattr(costs, field.name) is not None}
     if not all(isinstance(time, Rational) for time in times.values()):
-        return 0, costs
-    factor = 2 * CHUNKS * lcm(*(Fraction(time).denominator for time in times.values()))
+        return 1, costs
+    factor = lcm(*(Fraction(time).denominator for time in times.values()))
     return factor, replace(costs, **{name: int(time * factor) for name, time in times.items()})

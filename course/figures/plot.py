@@ -151,7 +151,7 @@ def _floor(floor, across, up, inside):
 
 def _floor_words(floor, areas, inside):
     """Where the words stand: below the last part of the stair."""
-    top, width = areas[-1].top + 3, 4 + BOLD * LETTER * len(floor.words)
+    top, width = areas[-1].top + 6, 4 + BOLD * LETTER * len(floor.words)
     return Area(inside.right - width - 4, top, inside.right - 4, top + LINE)
 
 

@@ -1,6 +1,8 @@
 """What the open lab shows of one setting: the schedule in time with its waits, its name, its numbers and its place."""
 
+from collections import Counter
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from course.figures.figure import Figure, stack
 from course.figures.memory import memory_figure
@@ -8,8 +10,7 @@ from course.figures.plot import Floor, Point, plot_figure
 from course.figures.stuck import stuck_figure
 from course.figures.timeline import timeline_figure
 from course.figures.words import share
-from course.floors import floor_curve
-from course.lab import known_places, placed, stage_costs, timed
+from course.lab import floor_of, known_places, placed, stage_costs, timed
 from course.schedules import SCHEDULES
 from course.waiting import REASONS, waits
 from course.widgets.lab_setting import LabSetting, LabSubject
@@ -38,17 +39,17 @@ def explored_lab(setting: LabSetting, subject: LabSubject) -> LabExploration:
     """Simulate, name, explain and place a schedule; of an illegal one show how far it goes, and why no further."""
     if subject.faults:
         remarks = (*_first(subject.faults), *_first(subject.drawn_faults))
-        return LabExploration(stack(*_as_drawn(subject, setting), stuck_figure(subject.schedule, "In its order, as far as it goes"),
-                                    _plot(subject, setting, None)), "", (), remarks, f"{subject.sizes}: {remarks[0]}")
-    costs = stage_costs(subject.schedule, setting.costs)
+        figures = [*_as_drawn(subject, setting), stuck_figure(subject.schedule, "In its order, as far as it goes")]
+        figures.append(_plot(subject, setting, floor_of(subject.schedule, setting.costs)))
+        return LabExploration(stack(*figures), "", (), remarks, f"{subject.sizes}: {remarks[0]}")
     timeline = timed(subject.schedule, setting.costs)
-    found = waits(timeline, costs)
+    found, floor = waits(timeline, stage_costs(subject.schedule, setting.costs)), floor_of(subject.schedule, setting.costs)
     drawn = subject.drawing.makespan if subject.drawing else 0
     figures = [*_as_drawn(subject, setting, timeline.makespan),
                timeline_figure(timeline, f"{subject.name}, each operation as early as it can: {_times(setting, subject)}",
                                scale=drawn, summary=False, grid=setting.grid, waits=found)]
-    figures += [_memory(timeline, drawn)] * setting.memory + [_plot(subject, setting, timeline)]
-    tables = [_numbers(timeline, subject, setting), _idle(timeline, found)]
+    figures += [_memory(timeline, drawn)] * setting.memory + [_plot(subject, setting, floor, timeline)]
+    tables = [_numbers(timeline, subject, floor), _idle(timeline, found)]
     numbers = f"<div class='lex-tables'>{''.join(html_table(*table) for table in tables)}</div>"
     own = placed(timeline)
     return LabExploration(stack(*figures), numbers, tuple(line for table in tables for line in _lines(*table)),
@@ -65,7 +66,12 @@ def _named(subject):
 
 
 def _first(faults):
-    """What is wrong, the first of it."""
+    """What is wrong: the first of each kind, then more of them, so many that they can be read."""
+    seen, rounds = Counter(), []
+    for fault in faults:
+        rounds.append(seen[fault.code])
+        seen[fault.code] += 1
+    faults = [fault for _, fault in sorted(zip(rounds, faults, strict=True), key=itemgetter(0))]
     more = f"And {counted(len(faults) - MOST_FAULTS, 'more fault')}."
     return [f"{fault.message}." for fault in faults[:MOST_FAULTS]] + [more] * (len(faults) > MOST_FAULTS)
 
@@ -95,7 +101,7 @@ def _memory(timeline, scale):
     return memory_figure(timeline.held, timeline.makespan, f"{held} held", held, scale=scale, place=place)
 
 
-def _plot(subject, setting, timeline):
+def _plot(subject, setting, floor, timeline=None):
     """Its place beside the known schedules of this size, and the floor of its placement."""
     schedule = subject.schedule
     known = known_places(len(schedule.ranks), schedule.micro_batches, setting.costs)
@@ -103,19 +109,14 @@ def _plot(subject, setting, timeline):
     if timeline:
         own = placed(timeline)
         points.append(Point(own.title, own.peak, own.step, own=True))
-    corners = tuple((held, step) for step, held in reversed(_floor(subject, setting)))
-    floor = Floor(corners, f"proven floor of this placement{', backwards whole' * (not schedule.split)}")
-    return plot_figure(points, HELD, STEP, f"Step time against memory: {subject.sizes}", floor)
+    stair = Floor(tuple((held, step) for step, held in reversed(floor)),
+                  f"proven floor of this placement{', backwards whole' * (not schedule.split)}")
+    return plot_figure(points, HELD, STEP, f"Step time against memory: {subject.sizes}", stair)
 
 
-def _floor(subject, setting):
-    schedule = subject.schedule
-    return floor_curve(schedule.stage_to_rank, schedule.micro_batches, stage_costs(schedule, setting.costs), bool(schedule.split))
-
-
-def _numbers(timeline, subject, setting):
+def _numbers(timeline, subject, floor):
     """Heads and rows of the numbers, beside what is proven."""
-    own, floor = placed(timeline), _floor(subject, setting)
+    own = placed(timeline)
     least = next(held for step, held in reversed(floor) if step <= own.step)
     shortest = floor[0][0]
     over = "no shorter one is possible" if own.step == shortest else f"{number(own.step - shortest)} above it"

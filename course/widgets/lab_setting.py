@@ -89,7 +89,7 @@ class LabSubject:
     @property
     def name(self) -> str:
         """What it is called."""
-        return self.known or "your schedule"
+        return self.known or "Your schedule"
 
     @property
     def sizes(self) -> str:
