@@ -177,4 +177,7 @@ PREDICTIONS = {
     "memory-of-many": Prediction("1F1B's activations with 32 micro-batches of 1 sample, against 8 of 4",
                                  ("more", "less", "same"), actual="less"),
     "fastest-row": Prediction("The row with the shortest step"),
+    "cells-left-open": Prediction("Idle cells that nothing forces", most=20),
+    "runs-or-stands": Prediction("The order", ("run through", "stand still"), actual="stand still"),
+    "better-than-1f1b": Prediction("An order of the same operations that is better", ("yes", "no"), actual="no"),
 }

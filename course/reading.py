@@ -10,7 +10,9 @@ from course.checks.functions import ask
 from course.checks.orders import NoOrder, arguments_of, read_order, schedule_from
 from course.checks.outcome import Message, show_value, unreadable
 from course.drawing import CONTINUED, IDLE, UNMARKED, Drawing, read_drawing
+from course.real_run import RealRun
 from course.schedule import Operation, Schedule
+from course.sharing import MARK, from_line
 from course.timeline import Timeline
 
 MOST = 100_000  # stages times micro-batches
@@ -18,12 +20,13 @@ TIMED = (IDLE, CONTINUED, UNMARKED)  # cells that only a drawing has
 RANKS, MICRO_BATCHES = 4, 8  # that a function is asked for where no others are named
 FORMS = ("a drawing (one line a rank, `.` for an idle cell), the orders of the ranks, a CSV text or the name of its file, "
          "a line to share, a Schedule, or a function (p, m, stage) -> order")
+_A_LINE = re.compile(rf"[\W_]*{MARK}\d", re.IGNORECASE)
 _WITHOUT_STAGE = re.compile(r"[FBIW]\d+", re.IGNORECASE)
 
 
 def read_schedule(subject, ranks: int | None = None, micro_batches: int | None = None,
                   chunks: int | None = None) -> Schedule | Timeline:
-    """The schedule in `subject`, legal or not; a Timeline where it was drawn or measured, with its slots.
+    """The schedule in `subject`, legal or not; a Timeline where it was drawn or measured (a run), with its times.
 
     A text of several lines without a single idle cell holds orders: no drawing of a pipeline can be without. Sizes that are not
     given are those that are written; a function is asked for 4 ranks and 8 micro-batches, with `chunks` as (p, m, v, rank).
@@ -37,6 +40,8 @@ def read_schedule(subject, ranks: int | None = None, micro_batches: int | None =
     """
     if isinstance(subject, Schedule | Timeline):
         return subject
+    if isinstance(subject, RealRun):
+        return subject.run.measured
     if callable(subject):
         return _of_function(subject, ranks or RANKS, micro_batches or MICRO_BATCHES, chunks)
     if isinstance(subject, Path) or (isinstance(subject, str) and "\n" not in subject and subject.strip().endswith(".csv")):
@@ -95,6 +100,8 @@ def _text_of(path):
 
 
 def _of_text(text, ranks, micro_batches):
+    if _A_LINE.match(text):
+        return _sound(from_line(text))
     if _is_csv(text):
         return _sound(Schedule.from_csv(text, micro_batches=micro_batches))
     try:

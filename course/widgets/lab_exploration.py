@@ -91,7 +91,8 @@ def _times(setting, subject):
 def _as_drawn(subject, setting, scale=0):
     if subject.drawing is None:
         return []
-    return [timeline_figure(subject.drawing, "As it is drawn", marks=subject.drawn_faults, scale=scale, summary=False,
+    how, cell = ("was measured", 1) if subject.measured else ("is drawn", None)
+    return [timeline_figure(subject.drawing, f"As it {how}", marks=subject.drawn_faults, scale=scale, slot=cell, summary=False,
                             grid=setting.grid, waits=waits(subject.drawing))]
 
 
@@ -109,6 +110,9 @@ def _plot(subject, setting, floor, timeline=None):
     if timeline:
         own = placed(timeline)
         points.append(Point(own.title, own.peak, own.step, own=True))
+    if subject.measured:
+        ran = placed(subject.drawing)
+        points.append(Point("measured", ran.peak, ran.step, own=True))
     stair = Floor(tuple((held, step) for step, held in reversed(floor)),
                   f"proven floor of this placement{', backwards whole' * (not schedule.split)}")
     return plot_figure(points, HELD, STEP, f"Step time against memory: {subject.sizes}", stair)

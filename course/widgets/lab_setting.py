@@ -87,6 +87,11 @@ class LabSubject:
         return name and SCHEDULES[name].title
 
     @property
+    def measured(self) -> bool:
+        """Whether the drawing is one of a clock's: its times are no exact ones."""
+        return bool(self.drawing) and any(isinstance(time, float) for row in self.drawing.ends for time in row)
+
+    @property
     def name(self) -> str:
         """What it is called."""
         return self.known or "Your schedule"
