@@ -42,4 +42,4 @@ def idle_lines(timeline: Timeline, waits: Sequence[Wait], unit: str) -> list[str
         times[group] += wait.end - wait.start
         stretches[group] += 1
     return [f"idle on {'all ranks together' if rank is None else timeline.schedule.place(rank)}: {number(time)} {units(unit)} "
-            f"{GROUPS[reason]}, in {counted(stretches[rank, reason], 'stretch')}" for (rank, reason), time in times.items()]
+            f"{GROUPS[reason]}, in {counted(stretches[rank, reason], "stretch")}" for (rank, reason), time in times.items()]
