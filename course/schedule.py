@@ -10,6 +10,7 @@ from functools import cached_property
 KINDS = "FBIW"  # forward, whole backward, input gradient, weight gradient
 BACKWARDS = ("B", "I")  # the kinds that send a gradient to the stage before
 MOST_DIGITS = 6
+MOST_UNITS = 500_000  # stages x micro-batches of a text: more is a slip of the hand, and would fill the memory
 _TOKEN = re.compile(r"(\d*)([FBIW])(\d+)")
 
 

@@ -41,5 +41,9 @@ def idle_lines(timeline: Timeline, waits: Sequence[Wait], unit: str) -> list[str
         group = (None if many else wait.rank, wait.reason)
         times[group] += wait.end - wait.start
         stretches[group] += 1
-    return [f"idle on {'all ranks together' if rank is None else timeline.schedule.place(rank)}: {number(time)} {units(unit)} "
-            f"{GROUPS[reason]}, in {counted(stretches[rank, reason], 'stretch')}" for (rank, reason), time in times.items()]
+    lines = []
+    for (rank, reason), time in times.items():
+        where = "all ranks together" if rank is None else timeline.schedule.place(rank)
+        lines.append(f"idle on {where}: {number(time)} {unit if time == 1 else units(unit)} {GROUPS[reason]}, "
+                     f"in {counted(stretches[rank, reason], 'stretch')}")
+    return lines
