@@ -13,14 +13,15 @@ from tests.random_schedules import legal_schedules
 
 
 def every_schedule(homes, micro_batches, kinds):
-    """All legal schedules, each micro-batch in any order: every sequence of every rank, with every one of the others."""
-    rows = []
+    """All legal schedules: every sequence of every rank with every one of the others; stage 0's forwards give the numbers."""
+    rows, firsts = [], [Operation(0, "F", number) for number in range(micro_batches)]
     for rank in sorted(set(homes)):
         own = [Operation(stage, kind, number) for stage, home in enumerate(homes) if home == rank
                for kind in kinds for number in range(micro_batches)]
-        rows.append([order for order in itertools.permutations(own) if all(
-            order.index(Operation(op.stage, before, op.micro_batch)) < place for place, op in enumerate(order)
-            for before in kinds[:kinds.index(op.kind)][-1:])])
+        rows.append([order for order in itertools.permutations(own)
+                     if [op for op in order if op in firsts] == firsts * (homes[0] == rank)
+                     and all(order.index(Operation(op.stage, before, op.micro_batch)) < place
+                             for place, op in enumerate(order) for before in kinds[:kinds.index(op.kind)][-1:])])
     for ranks in itertools.product(*rows):
         schedule = Schedule(ranks, homes, micro_batches)
         if not violations(schedule):
@@ -47,7 +48,7 @@ def corners_of(schedules, costs):
 def test_the_frontier_is_that_of_all_schedules_looked_at_one_by_one(homes, micro_batches, kinds):
     everything = list(every_schedule(homes, micro_batches, kinds))
     uneven = Costs([3, 1, 2, 1][:len(homes)], input_grad=1, weight_grad=3)
-    for costs in (Costs(1, 2, latency=Fraction(1, 2)), *[uneven] * (len(everything) < 1000)):
+    for costs in (Costs(1, 2, latency=Fraction(1, 2)), uneven):
         found = frontier(homes, micro_batches, costs, split="W" in kinds)
         assert [(step, memory) for step, memory, _ in found] == corners_of(everything, costs)
 
