@@ -15,9 +15,9 @@ def placements(draw, most_ranks=4, most_chunks=2):
 
 
 @st.composite
-def legal_schedules(draw, most_micro_batches=5, split=None, placement=None):
+def legal_schedules(draw, most_micro_batches=5, split=None, most_ranks=4):
     """A legal Schedule: at each step one of the operations that can run. `split`: of all backwards, else drawn for each."""
-    homes = draw(placement or placements())
+    homes = draw(placements(most_ranks))
     micro_batches = draw(st.integers(1, most_micro_batches))
     cut = {(stage, number): draw(st.booleans()) if split is None else split
            for stage in range(len(homes)) for number in range(micro_batches)}
