@@ -3,9 +3,11 @@
 import re
 from pathlib import Path
 
-from course.lab import timed
+from course.floors import floor_curve
+from course.frontier import frontier
+from course.lab import known_places, timed
 from course.legality import violations
-from course.lessons.one_line import given, shown
+from course.lessons.one_line import given, need, shown
 from course.progress import is_grading, write_atomically
 from course.reading import read_schedule as read
 from course.real_run import NoRun, RealRun
@@ -16,8 +18,10 @@ from course.timeline import Timeline
 from course.view import View, paragraphs, table, together
 from course.waiting import CHOICE, waits
 from course.widgets.lab_setting import lab_subject
+from course.words import number
 
 SLOT = 1000  # microseconds of a slot in the trace of what was not measured
+MOST_SEARCHED = 32  # ranks x micro-batches: about a second
 LONGEST_SHOWN = 2000  # letters of a line to share that are shown; all of it is in its file
 _NAME = re.compile(r"[\w-]{1,60}")
 
@@ -73,6 +77,24 @@ def _timeline(subject, costs, sizes):
     if found.faults:
         return found.schedule, None, SLOT, ""
     return found.schedule, timed(found.schedule, costs or found.setting().costs), SLOT, "the simulated timeline"
+
+
+@shown
+def reachable(ranks: int, micro_batches: int, costs: Costs | None = None) -> View:
+    """The shortest step for each memory, with whole backwards and one stage a rank: the floor, and what a search finds."""
+    need(ranks=ranks, micro_batches=micro_batches)
+    if ranks * micro_batches > MOST_SEARCHED:
+        raise ValueError(f"{ranks} ranks x {micro_batches} micro-batches: at most {MOST_SEARCHED} in all are searched here; take "
+                         "smaller ones, such as 4 x 8")
+    homes, known = tuple(range(ranks)), known_places(ranks, micro_batches, costs or Costs())
+    found, floor = frontier(homes, micro_batches, costs), floor_curve(homes, micro_batches, costs)
+    rows = []
+    for corner in reversed(found):
+        least = min(step for step, held in floor if held <= corner.memory)
+        same = [place.title for place in known if (place.step, place.peak) == (corner.step, corner.memory)]
+        rows.append([number(corner.memory), number(least), number(corner.step), ", ".join(same), to_line(corner.schedule)])
+    heads = ["micro-batches held", "no step is shorter than", "shortest of all", "known schedule there", "one that takes it"]
+    return table(heads, rows, f"{ranks} stages, {micro_batches} micro-batches, whole backwards: slots of the step")
 
 
 @given
