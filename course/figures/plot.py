@@ -205,5 +205,6 @@ def _text_form(points, x_name, y_name, title, floor):
     lines = [title] if title else []
     lines += ["  ".join([name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))])
               for name, *cells in rows]
-    corners = [f"{number(y)} at {number(x)}" for x, y in floor.corners] if floor else []
-    return "\n".join(lines + [f"{floor.words}: {'; '.join(corners)}"] * bool(corners))
+    if floor and floor.corners:
+        lines.append(f"{floor.words}: {'; '.join(f'{number(y)} at {number(x)}' for x, y in floor.corners)}")
+    return "\n".join(lines)
