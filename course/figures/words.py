@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from course.drawing import CONTINUED
+from course.schedule import Schedule
 from course.timeline import Timeline
 
 _LARGEST_DENOMINATOR = 9999
@@ -40,7 +41,17 @@ def _read_mark(timeline, mark, unit):
 
 def place(timeline: Timeline, rank: int) -> str:
     """`stage 0` where a rank is a stage, else `rank 0`."""
-    return f"{'stage' if timeline.schedule.rank_is_stage else 'rank'} {rank}"
+    return f"{row_word(timeline.schedule)} {rank}"
+
+
+def row_word(schedule: Schedule) -> str:
+    """What a row of its picture is: a stage where a rank is a stage, else a rank."""
+    return "stage" if schedule.rank_is_stage else "rank"
+
+
+def held_word(schedule: Schedule) -> str:
+    """What is counted of its activations: chunks where a rank has several."""
+    return "chunks" if schedule.chunks > 1 else "micro-batches"
 
 
 def number(value) -> str:
@@ -69,10 +80,8 @@ def summary_line(timeline: Timeline, unit="slot") -> str:
     """Makespan, bubble and peaks in one line."""
     peaks = timeline.peak_activations
     listed = " ".join(map(str, peaks)) if len(peaks) <= _MOST_PEAKS else f"{min(peaks)} to {max(peaks)}"
-    held = "chunks" if timeline.schedule.chunks > 1 else "micro-batches"
-    where = "stage" if timeline.schedule.rank_is_stage else "rank"
     return (f"{number(timeline.makespan)} {units(unit)}; bubble {share(timeline.bubble_fraction)}; "
-            f"most {held} held, per {where}: {listed}")
+            f"most {held_word(timeline.schedule)} held, per {row_word(timeline.schedule)}: {listed}")
 
 
 def text_form(timeline: Timeline, title, marks, unit, slot, summary, with_grid) -> str:
