@@ -225,6 +225,21 @@ def test_progress_names_what_is_next(folder):
     assert "2 (once 4)" in shown(nb.progress()) and "Next: Counting the bubble" in shown(nb.progress())
 
 
+def test_progress_counts_parts_and_points(folder):
+    judged = sum(entry.points for entry in EXERCISES.values() if not entry.manual)
+    parts = [entry for entry in EXERCISES.values() if entry.notebook == "1_gpipe_diagram"]
+    assert f"Points so far: 0 of {judged:g}; " in shown(nb.progress())
+    for entry in parts:
+        nb.Progress().record_verdict(entry.grade_id, entry.points - 0.5, entry.points)
+    points = sum(entry.points - 0.5 for entry in parts)
+    told = shown(nb.progress())
+    assert f"Points so far: {points:g} of {judged:g}; " in told and f"0 of {len(parts)}" in told and "✓" not in told
+    for entry in parts:
+        nb.Progress().record_verdict(entry.grade_id, entry.points, entry.points)
+    (row,) = [line for line in shown(nb.progress()).splitlines() if "✓" in line]
+    assert row.split() == ["✓", "1_gpipe_diagram", *f"{len(parts)} of {len(parts)} 20 of 20".split()]
+
+
 def write_text(folder, entry, text):
     cell = {"cell_type": "markdown", "source": text, "metadata": {"nbgrader": {"grade_id": entry.grade_id}}}
     path = folder / f"{entry.notebook}.ipynb"
