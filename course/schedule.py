@@ -78,9 +78,14 @@ class Schedule:
         """The (stage, micro-batch) pairs whose backward is split into I and W."""
         return frozenset((op.stage, op.micro_batch) for rank in self.ranks for op in rank if op.kind == "I")
 
+    @property
+    def row_word(self) -> str:
+        """What a row of it is called: a stage where a rank is a stage, else a rank."""
+        return "stage" if self.rank_is_stage else "rank"
+
     def place(self, rank: int) -> str:
         """A rank as a reader of this schedule names it: `stage 0` where a rank is a stage, else `rank 0`."""
-        return f"{'stage' if self.rank_is_stage else 'rank'} {rank}"
+        return f"{self.row_word} {rank}"
 
     def label(self, operation: Operation) -> str:
         """The operation as a reader of this schedule writes it: `F0` where a rank is a stage, else `2F0`."""
