@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from course.drawing import CONTINUED
+from course.schedule import Schedule
 from course.timeline import Timeline
 from course.words import at, number, units
 
@@ -45,6 +46,16 @@ def place(timeline: Timeline, rank: int) -> str:
     return timeline.schedule.place(rank)
 
 
+def row_word(schedule: Schedule) -> str:
+    """What a row of its picture is: a stage where a rank is a stage, else a rank."""
+    return schedule.row_word
+
+
+def held_word(schedule: Schedule) -> str:
+    """What is counted of its activations: chunks where a rank has several."""
+    return "chunks" if schedule.chunks > 1 else "micro-batches"
+
+
 def share(fraction) -> str:
     """A fraction with its percentage: `3/7 = 42.9%`."""
     percent = f"{100 * float(fraction):.3g}%"
@@ -56,10 +67,8 @@ def summary_line(timeline: Timeline, unit="slot") -> str:
     """Makespan, bubble and peaks in one line."""
     peaks = timeline.peak_activations
     listed = " ".join(map(str, peaks)) if len(peaks) <= _MOST_PEAKS else f"{min(peaks)} to {max(peaks)}"
-    held = "chunks" if timeline.schedule.chunks > 1 else "micro-batches"
-    where = "stage" if timeline.schedule.rank_is_stage else "rank"
     return (f"{number(timeline.makespan)} {units(unit)}; bubble {share(timeline.bubble_fraction)}; "
-            f"most {held} held, per {where}: {listed}")
+            f"most {held_word(timeline.schedule)} held, per {row_word(timeline.schedule)}: {listed}")
 
 
 def fault_lines(marks, most=_MOST_FAULTS) -> list[str]:
