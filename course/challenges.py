@@ -200,9 +200,9 @@ def _beaten(asked, timeline):
     theirs = simulate(one_f_one_b(asked.ranks, asked.micro_batches), asked.costs)
     both = f"{_this_is(schedule)} The step takes {_slots(step)}, 1F1B's {_slots(theirs.makespan)}.".strip()
     if step >= theirs.makespan:
-        return (False,), [Message("too-long", f"{both} 1F1B runs a forward only when a backward has come back, so each pair waits "
-                                  "for a message in each direction. What could a stage do meanwhile, if it had started more "
-                                  "forwards before?")]
+        return (False,), [Message("too-long", f"{both} 1F1B runs a forward only when a backward has come back, so each pair "
+                                  "waits for a message in each direction. What could a stage do meanwhile, if it had started "
+                                  "more forwards before?")]
     split = bool(schedule.split)
     floor, others = asked.floor(split), f"No order with {'split' if split else 'whole'} backwards is shorter"
     lean = memory_floor(asked.homes, asked.micro_batches, asked.costs, split, step=step)
