@@ -62,6 +62,23 @@ def test_zb_h1_takes_what_its_paper_says_and_holds_what_1f1b_holds_at_most(p, m,
     assert max(plain.peak_activations) == p and timeline.makespan <= plain.makespan
 
 
+@pytest.mark.parametrize(("p", "m"), [(p, m) for p, m in SIZES if m >= 2 * p - 1])
+@pytest.mark.parametrize("costs", [(1, 1, 1), (2, 1, 1), (2, 2, 1), (3, 4, 2), (1, Fraction(1, 2), Fraction(1, 2))])
+def test_zb_h2_idles_as_little_as_its_paper_says_and_holds_about_twice_as_much(p, m, costs):
+    forward, input_grad, weight_grad = costs
+    timeline = simulate(schedules.zb_h2(p, m), Costs(forward, input_grad=input_grad, weight_grad=weight_grad))
+    inside = [ends[-1] - starts[0] - m * sum(costs) for starts, ends in zip(timeline.starts, timeline.ends, strict=True)]
+    assert max(inside) == (p - 1) * (forward + input_grad - 2 * weight_grad)
+    assert timeline.peak_activations == (2 * p - 1,) * p
+
+
+def test_zb_h2_as_drawn():
+    assert str(simulate(schedules.zb_h2(3, 5), Costs(1, input_grad=1, weight_grad=1))) == (
+        "F0 F1 F2 F3 F4 I0 W0 I1 W1 I2 W2 I3 W3 I4 W4 .  .\n"
+        ".  F0 F1 F2 I0 F3 I1 F4 I2 W0 I3 W1 I4 W2 W3 W4 .\n"
+        ".  .  F0 I0 F1 I1 F2 I2 F3 I3 F4 I4 W0 W1 W2 W3 W4")
+
+
 @pytest.mark.parametrize("p", [1, 2, 3, 4, 8])
 def test_zb_v_is_never_idle_between_its_first_operation_and_its_last(p):
     timeline = simulate(schedules.zb_v(p, 4 * p), Costs(1, input_grad=1, weight_grad=1))
