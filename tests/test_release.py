@@ -31,7 +31,7 @@ def unpacked(files, tmp_path_factory):
 def test_no_solution_no_grader_no_test_is_in_it(files):
     assert not [name for name in files if re.match(r"(solutions|autograder|tests|benchmarks|\.)", name)]
     notebooks = "\n".join(files[name].decode() for name in files if name.endswith(".ipynb"))
-    assert len([name for name in files if name.startswith(f"{RELEASED}/")]) == 7 and "SOLUTION" not in notebooks
+    assert len([name for name in files if name.startswith(f"{RELEASED}/")]) == 8 and "SOLUTION" not in notebooks
     for path in SOURCES.glob("*.py"):
         assert not [line for line in solution_lines(path) if line in notebooks]
 
