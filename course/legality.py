@@ -84,8 +84,8 @@ def _content(schedule, plan):
         operation = schedule.ranks[rank][position]
         known_stage = 0 <= operation.stage < stages
         rule = f"micro-batches are 0 to {micro_batches - 1}" if known_stage else f"stages are 0 to {stages - 1}"
-        written = schedule.label(operation) if known_stage and homes[operation.stage] == rank else operation
-        add("unknown", rank, position, f"{written} on {schedule.place(rank)} does not exist: {rule}")
+        add("unknown", rank, position,
+            f"{schedule.label_on(rank, operation)} on {schedule.place(rank)} does not exist: {rule}")
 
     def strayed(rank, position):
         operation = schedule.ranks[rank][position]
@@ -95,7 +95,7 @@ def _content(schedule, plan):
     for rank, position in plan.repeated:
         operation = schedule.ranks[rank][position]
         add("repeated", rank, position,
-            f"{operation if homes[operation.stage] != rank else schedule.label(operation)} is there more than once, "
+            f"{schedule.label_on(rank, operation)} is there more than once, "
             f"again on {schedule.place(rank)}")
         if homes[operation.stage] != rank:
             strayed(rank, position)
@@ -195,8 +195,8 @@ def rings(waits_for: Mapping[int, int]) -> list[list[int]]:
 
 def in_words(schedule: Schedule, standing: Standing) -> str:
     """Where a rank stands, in a sentence."""
-    return (f"{schedule.place(standing.rank)} is at {schedule.label(standing.operation)} and waits for "
-            f"{schedule.label(standing.needed)} of {schedule.place(standing.on)}")
+    return (f"{schedule.place(standing.rank)} is at {schedule.label_on(standing.rank, standing.operation)} and waits for "
+            f"{schedule.label_on(standing.on, standing.needed)} of {schedule.place(standing.on)}")
 
 
 def _name(schedule, plan, code):

@@ -91,6 +91,11 @@ class Schedule:
         """The operation as a reader of this schedule writes it: `F0` where a rank is a stage, else `2F0`."""
         return operation.short if self.rank_is_stage else str(operation)
 
+    def label_on(self, rank: int, operation: Operation) -> str:
+        """The same for a rank, with its stage where that lives on another one or nowhere."""
+        lives_here = operation.stage < self.stages and self.stage_to_rank[operation.stage] == rank
+        return self.label(operation) if lives_here else str(operation)
+
     def needs(self, operation: Operation) -> tuple[Operation, ...]:
         """The operations that must end before this one starts (happens-before, one step back)."""
         stage, kind, micro_batch = operation.stage, operation.kind, operation.micro_batch

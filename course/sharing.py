@@ -9,7 +9,7 @@ MARK, VERSION, END, PART = "pp", 1, "end", "/"
 EXAMPLE = "pp1/1f1b/p4/m8/end"
 MOST_OPERATIONS = 3 * MOST_UNITS  # F, I and W of each
 LONGEST_PATTERN = 8  # operations that are looked for again and again, in the next micro-batches
-_LINE = re.compile(rf"{MARK}(\d+){PART}(.*){PART}{END}")
+_BEGIN = re.compile(rf"{MARK}(\d+){PART}")
 _NUMBER = rf"\d{{1,{MOST_DIGITS}}}"
 _TOKEN = re.compile(rf"({_NUMBER})?([{KINDS.lower()}])({_NUMBER})(?:-({_NUMBER}))?")
 _ITEM = re.compile(r"\[[^\[\]]*\][^,\[\]]*|[^,\[\]]+|[\[\]]")
@@ -97,13 +97,12 @@ def from_line(text: str) -> Schedule:
     if not isinstance(text, str):
         raise ValueError(f"a line of text is wanted, such as {EXAMPLE}; this is a {type(text).__name__}")
     line = _ADDED.sub("", text).translate(_LOOKALIKES).lower()
-    found = _LINE.search(line)
-    if not found:
-        begun = re.search(rf"{MARK}\d+{PART}", line)
-        if begun:
-            raise ValueError(f"the line breaks off after {_short(line[-20:])}: it has to end with {PART}{END}; copy all of it")
+    begin, stop = _BEGIN.search(line), line.rfind(PART + END)
+    if not begin:
         raise ValueError(f"{_short(line)} is no line of a schedule: it looks like {EXAMPLE}")
-    version, parts = found[1], found[2].split(PART)
+    if stop < begin.end():
+        raise ValueError(f"the line breaks off after {_short(line[-20:])}: it has to end with {PART}{END}; copy all of it")
+    version, parts = begin[1], line[begin.end():stop].split(PART)
     if version != str(VERSION):
         raise ValueError(f"this line is of version {version[:MOST_DIGITS]}, and version {VERSION} is read here: "
                          "have it written again by this course")

@@ -147,8 +147,8 @@ class Timeline:
                 cells.extend([IDLE] * (free - len(cells)))
                 cells[first:free] = [self.schedule.label(operation)] + [CONTINUED] * (free - first - 1)
             rows.append(cells)
-        columns = max(map(len, rows))
-        width = max(len(cell) for row in rows for cell in row)
+        columns = max(map(len, rows), default=0)
+        width = max((len(cell) for row in rows for cell in row), default=0)
         return "\n".join(" ".join(cell.ljust(width) for cell in row + [IDLE] * (columns - len(row))).rstrip()
                          for row in rows)
 

@@ -60,24 +60,24 @@ def waits(timeline: Timeline, costs: Costs | None = None, unit: str = "slot") ->
 
 def _before(operation, rank, begin, start, schedule, ran, arrives, noise, unit):
     """The stretches between `begin` and the start of an operation: for the input that is there last, then for nothing."""
-    here, name = schedule.place(rank), schedule.label(operation)
+    here, name = schedule.place(rank), schedule.label_on(rank, operation)
     needed, home, ended, there = None, rank, begin, begin
     for need in schedule.needs(operation):
         if need not in ran:
             lives = schedule.stage_to_rank[need.stage] if need.stage < schedule.stages else rank
             return [Wait(rank, begin, start, INPUT, operation, need,
-                         f"{here} waits for {schedule.label(need)} of {schedule.place(lives)}, which is nowhere")]
+                         f"{here} waits for {schedule.label_on(lives, need)} of {schedule.place(lives)}, which is nowhere")]
         its_rank, its_end = ran[need]
         arrival = its_end if need.stage == operation.stage else arrives.get(need, its_end)
         if (arrival, its_end) > (there, ended):
             needed, home, ended, there = need, its_rank, its_end, arrival
     words = {
-        INPUT: lambda: f"{here} waits for {schedule.label(needed)} of {schedule.place(home)}, which ends at {at(ended, unit)}",
-        MESSAGE: lambda: (f"{here} waits for the message of {schedule.label(needed)} from {schedule.place(home)}, "
+        INPUT: lambda: f"{here} waits for {wanted} of {schedule.place(home)}, which ends at {at(ended, unit)}",
+        MESSAGE: lambda: (f"{here} waits for the message of {wanted} from {schedule.place(home)}, "
                           f"which arrives at {at(there, unit)}"),
-        CHOICE: lambda: (f"nothing stops {name} on {here} from {at(free, unit)} on, "
-                         f"but it starts at {at(start, unit)}"),
+        CHOICE: lambda: f"nothing stops {name} on {here} from {at(free, unit)} on, but it starts at {at(start, unit)}",
     }
+    wanted = schedule.label_on(home, needed) if needed else ""
     stretches, free = [], begin
     for reason, until in ((INPUT, min(ended, start)), (MESSAGE, min(there, start)), (CHOICE, start)):
         if until > free + noise:

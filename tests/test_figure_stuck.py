@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 
-from course import Schedule, Timeline, schedules, violations
+from course import Operation, Schedule, Timeline, schedules, violations
 from course.figures import stuck_figure
 from course.figures.looks import FAULT
 from course.legality import cycles, rings
@@ -112,3 +112,14 @@ def test_a_circle_of_all_ranks_stays_readable(ranks):
     root = ElementTree.fromstring(figure.svg)
     assert max(len(element.text) for element in root.iter("text")) <= 120
     assert all(f"stage {rank} is at" in figure.text for rank in range(ranks))
+
+
+@pytest.mark.parametrize("schedule", [Schedule((), (), 0), Schedule(((),), (), 0), Schedule(((), ()), (0, 1), 0)])
+def test_nothing_at_all_is_drawn_as_nothing(schedule):
+    assert stuck_figure(schedule).text.endswith("0 operations of 0 can run, until slot 0")
+
+
+def test_an_operation_on_a_rank_where_its_stage_does_not_live_is_named_with_its_stage():
+    figure = stuck_figure(Schedule((CROSSED.ranks[0], (Operation(0, "B", 0), *CROSSED.ranks[1])), (0, 1), 2))
+    assert "stage 1 is at 0B0 and waits for B0 of stage 1" in figure.text
+    assert "0B0" in {element.text for element in ElementTree.fromstring(figure.svg).iter("text")}

@@ -39,10 +39,12 @@ def stuck_figure(schedule: Schedule, title: str = "") -> Figure:
     stands = {stand.rank: stand for stand in standing(schedule, gone)}
     heavy = {rank for ring in rings({rank: stand.on for rank, stand in stands.items()}) for rank in ring}
     lengths = [len(rank) for rank in gone.schedule.ranks]
-    inside = [fault for fault in faults if fault.position is not None and fault.position < lengths[fault.rank]]
+    inside, outside = [], []
+    for fault in faults:
+        (outside if fault.position is None or fault.position >= lengths[fault.rank] else inside).append(fault)
     idle = [wait for wait in waits(gone) if not (wait.reason == DRAIN and wait.rank in stands)]
     idle += [_for_ever(gone, stand, schedule) for stand in stands.values() if _free(gone, stand.rank) < gone.makespan]
-    wide = LETTER * max((len(schedule.label(stand.operation)) for stand in stands.values()), default=0) + 12
+    wide = LETTER * max((len(schedule.label_on(stand.rank, stand.operation)) for stand in stands.values()), default=0) + 12
     right = RIGHT + (GAP + wide + ARROWS if stands else 0)
     layout, _, body = plot(gone, title, inside, "slot", max(gone.makespan, LEAST_SLOTS), idle, right, until=gone.makespan)
     edge = layout.x(gone.makespan) + GAP
@@ -51,25 +53,30 @@ def stuck_figure(schedule: Schedule, title: str = "") -> Figure:
     body.append(f'<g text-anchor="middle">{"".join(sign(edge, layout.y(rank)) for rank in sorted(at_hollow))}</g>')
     total = f"{counted(len(gone.spans), 'operation')} of {sum(map(len, schedule.ranks))} can run, until slot {gone.makespan}"
     key = [KEY + HEAVY_KEY * bool(heavy)] if stands else []
-    deadlocks, others = _deadlocks(schedule, stands, faults)
+    deadlocks, told = _deadlocks(schedule, stands)
     ends = [_said(schedule, stand) for stand in sorted(stands.values(), key=lambda stand: stand.rank not in heavy)]
-    bold = [*deadlocks[:MOST_LISTED], *fault_lines([fault for fault in others if fault not in inside], MOST_LISTED)]
+    bold = [*deadlocks[:MOST_LISTED], *fault_lines(_others(outside, told), MOST_LISTED)]
     plain = [*_first(ends, MOST_LISTED), *key, total]
     notes = [(part, weight) for lines, weight in ((bold, "bold"), (plain, "normal"))
              for line in lines for part in wrap(line, WIDEST)]
     body += [text(8, layout.bottom + 40 + LINE * line, words, font_weight=weight) for line, (words, weight) in enumerate(notes)]
-    lines = [*[title] * bool(title), grid(gone, 1), *deadlocks, *fault_lines(others), *_first(ends, MOST_SAID), total]
+    lines = [*[title] * bool(title), grid(gone, 1), *deadlocks, *fault_lines(_others(faults, told)),
+             *_first(ends, MOST_SAID), total]
     said, label = "\n".join(lines), title or "As far as it goes"
     return Figure(document(WIDTH, layout.bottom + 28 + LINE * len(notes), "".join(body), label, said), said)
 
 
-def _deadlocks(schedule, stands, faults):
-    """A line for each circle in the picture, and the faults without these."""
+def _deadlocks(schedule, stands):
+    """A line for each circle in the picture, and the rank at which `violations` finds it."""
     circles = [cycle for cycle in cycles(schedule) if all(stands.get(stand.rank) == stand for stand in cycle)]
     lines = [f"! deadlock: {', '.join(schedule.place(stand.rank) for stand in cycle)}, each waits for the next, for ever"
              for cycle in circles]
-    told = {cycle[0].rank for cycle in circles}
-    return lines, [fault for fault in faults if fault.code != "deadlock" or fault.rank not in told]
+    return lines, {cycle[0].rank for cycle in circles}
+
+
+def _others(faults, told):
+    """The faults without the deadlocks that are told already."""
+    return [fault for fault in faults if fault.code != "deadlock" or fault.rank not in told]
 
 
 def _free(gone, rank):
@@ -94,7 +101,7 @@ def _hollows(schedule, stands, heavy, layout: Layout, edge, wide):
     for rank, stand in stands.items():
         y = layout.y(rank)
         yield path(box(edge, y, wide, BAR), **(HEAVY_HOLLOW if rank in heavy else HOLLOW))
-        yield text(edge + wide / 2, y + 17, schedule.label(stand.operation), text_anchor="middle")
+        yield text(edge + wide / 2, y + 17, schedule.label_on(rank, stand.operation), text_anchor="middle")
         yield (f'<path d="{box(edge, y, wide, BAR)}" fill="none" pointer-events="all">'
                f"<title>{escape(_said(schedule, stand))}</title></path>")
 
