@@ -1,9 +1,11 @@
-"""What a notebook explores with sliders: a schedule, a layout; pictures alone while it is graded or validated."""
+"""What a notebook explores with sliders: schedules, a layout, a schedule of one's own; pictures alone while it is graded."""
 
 from course.layout.cards import CARDS
 from course.progress import is_grading
+from course.reading import read_schedule
 from course.view import View, paragraphs
 from course.widgets.explorer import Explorer, explorer, without_sliders
+from course.widgets.lab_explorer import LabExplorer, lab_explorer, lab_without_sliders
 from course.widgets.layout_explorer import LayoutExplorer, layout_explorer, layout_without_sliders
 
 
@@ -22,6 +24,22 @@ def explore_layouts(card="c", tp=2, pp=2, dp=2, micro_batch_size=1, chunks=1, ca
     `cards` are those to choose from: exercise 5's by their names, or a list of Cards of your own.
     """
     return _shown(layout_explorer, layout_without_sliders, card, tp, pp, dp, micro_batch_size, chunks, cards)
+
+
+def open_lab(subject, ranks=None, micro_batches=None, chunks=None, forward=None, input_grad=None, weight_grad=None,
+             latency=None) -> LabExplorer | View:
+    """Any schedule under the glass: faults, name, why each idle cell is idle, and its place beside the known ones and the floor.
+
+    `subject` is whatever read_schedule reads: a drawing, orders, a CSV text or file, a line to share, a Schedule, a Timeline, a
+    function. The times that the sliders begin with are a whole rank's.
+    """
+    if isinstance(subject, View):  # why there is none
+        return subject
+
+    def read(with_or_without):
+        return lambda: with_or_without(read_schedule(subject, ranks, micro_batches, chunks), forward=forward,
+                                       input_grad=input_grad, weight_grad=weight_grad, latency=latency)
+    return _shown(read(lab_explorer), read(lab_without_sliders))
 
 
 def _shown(with_sliders, without, *given):

@@ -1,10 +1,12 @@
 """Every fault of a schedule or a timeline, each with its place and its reason: happens-before, checked once for all."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral
+from typing import NamedTuple
 
 from course.graph import NONE, WIDTH, B, F, Graph, I, W, graph
-from course.schedule import Schedule
+from course.schedule import Operation, Schedule
 from course.timeline import Timeline
 
 
@@ -19,6 +21,15 @@ class Violation:
     rank: int
     position: int | None
     message: str
+
+
+class Standing(NamedTuple):
+    """A rank that goes no further: the operation at which it stands, the one that this waits for, and on which rank that is."""
+
+    rank: int
+    operation: Operation
+    needed: Operation
+    on: int
 
 
 def violations(subject: Schedule | Timeline) -> list[Violation]:
@@ -61,10 +72,6 @@ def execution_order(plan: Graph) -> list[int]:
     return ran
 
 
-def _place(schedule, rank):
-    return f"{'stage' if schedule.rank_is_stage else 'rank'} {rank}"
-
-
 def _content(schedule, plan):
     """What is there that should not be, and what should be and is not."""
     found, stages, micro_batches = [], schedule.stages, schedule.micro_batches
@@ -78,18 +85,18 @@ def _content(schedule, plan):
         known_stage = 0 <= operation.stage < stages
         rule = f"micro-batches are 0 to {micro_batches - 1}" if known_stage else f"stages are 0 to {stages - 1}"
         written = schedule.label(operation) if known_stage and homes[operation.stage] == rank else operation
-        add("unknown", rank, position, f"{written} on {_place(schedule, rank)} does not exist: {rule}")
+        add("unknown", rank, position, f"{written} on {schedule.place(rank)} does not exist: {rule}")
 
     def strayed(rank, position):
         operation = schedule.ranks[rank][position]
-        add("wrong-rank", rank, position, f"{operation} is on {_place(schedule, rank)}, "
-            f"but stage {operation.stage} lives on {_place(schedule, homes[operation.stage])}")
+        add("wrong-rank", rank, position, f"{operation} is on {schedule.place(rank)}, "
+            f"but stage {operation.stage} lives on {schedule.place(homes[operation.stage])}")
 
     for rank, position in plan.repeated:
         operation = schedule.ranks[rank][position]
         add("repeated", rank, position,
             f"{operation if homes[operation.stage] != rank else schedule.label(operation)} is there more than once, "
-            f"again on {_place(schedule, rank)}")
+            f"again on {schedule.place(rank)}")
         if homes[operation.stage] != rank:
             strayed(rank, position)
     unit_width = micro_batches * WIDTH
@@ -113,7 +120,7 @@ def _content(schedule, plan):
             missing += [B] if not (input_grad or weight_grad) else [I] if not input_grad else [] if weight_grad else [W]
         for kind in missing:
             add("missing", rank, None,
-                f"{schedule.label(plan.operation(base + kind))} is missing on {_place(schedule, rank)}")
+                f"{schedule.label(plan.operation(base + kind))} is missing on {schedule.place(rank)}")
     return found
 
 
@@ -123,40 +130,73 @@ def _needs(plan, code):
 
 def _order(schedule, plan):
     """Operations that come before what they need on their own rank; then, with those mended, the deadlocks left."""
-    found, own, other = [], list(plan.own), list(plan.other)
+    mended, early = _mended(plan)
+    found = [Violation("order", plan.rank_of[code], plan.position_of[code],
+                       f"{_name(schedule, plan, code)} comes before {_name(schedule, plan, need)}, "
+                       f"which it needs, on {schedule.place(plan.rank_of[code])}") for code, need in early]
+    for cycle in _cycles(mended):
+        links = "; ".join(in_words(schedule, standing) for standing, _ in cycle)
+        first, position = cycle[0]
+        found.append(Violation("deadlock", first.rank, position, f"deadlock: {links}"))
+    return found
+
+
+def _mended(plan):
+    """The plan without the needs that come later on the same rank, and those as pairs of codes."""
+    own, other, early = list(plan.own), list(plan.other), []
     for rank, order in enumerate(plan.orders):
         for code in order:
             for needs in (own, other):
                 need = needs[code]
                 if need != NONE and plan.rank_of[need] == rank and plan.position_of[need] > plan.position_of[code]:
                     needs[code] = NONE
-                    found.append(Violation("order", rank, plan.position_of[code],
-                                           f"{_name(schedule, plan, code)} comes before {_name(schedule, plan, need)}, "
-                                           f"which it needs, on {_place(schedule, rank)}"))
-    mended = Graph(plan.orders, plan.rank_of, plan.position_of, own, other, [], [], plan.micro_batches)
-    return found + _deadlocks(schedule, mended)
+                    early.append((code, need))
+    return Graph(plan.orders, plan.rank_of, plan.position_of, own, other, [], [], plan.micro_batches), early
 
 
-def _deadlocks(schedule, plan):
-    done = set(execution_order(plan))
-    stuck = {rank: next(code for code in order if code not in done)
-             for rank, order in enumerate(plan.orders) if not done.issuperset(order)}
+def cycles(schedule: Schedule) -> tuple[tuple[Standing, ...], ...]:
+    """The deadlocks: in each, every rank stands at an operation that needs one of the next rank, the last one of the first's.
+
+    What comes before its own need on one rank is an `order` fault, and held for mended here.
+    """
+    mended, _ = _mended(graph(schedule))
+    return tuple(tuple(standing for standing, _ in cycle) for cycle in _cycles(mended))
+
+
+def _cycles(plan):
+    """The cycles as lists of (Standing, the position at which the rank stands)."""
+    done, stands = set(execution_order(plan)), {}
+    for rank, order in enumerate(plan.orders):
+        code = next((code for code in order if code not in done), NONE)
+        if code != NONE:
+            need = next(need for need in _needs(plan, code) if need not in done)
+            stands[rank] = (Standing(rank, plan.operation(code), plan.operation(need), plan.rank_of[need]),
+                            plan.position_of[code])
+    return [[stands[rank] for rank in ring] for ring in rings({rank: standing.on for rank, (standing, _) in stands.items()})]
+
+
+def rings(waits_for: Mapping[int, int]) -> list[list[int]]:
+    """The cycles among ranks each of which waits for one other.
+
+    >>> rings({0: 1, 1: 2, 2: 1, 3: 3, 4: 9})
+    [[1, 2], [3]]
+    """
     found, visited = [], set()
-    for first in stuck:
+    for first in waits_for:
         path, rank = [], first
-        while rank not in visited:
+        while rank in waits_for and rank not in visited:
             visited.add(rank)
             path.append(rank)
-            wanted = next(need for need in _needs(plan, stuck[rank]) if need not in done)
-            rank = plan.rank_of[wanted]
+            rank = waits_for[rank]
         if rank in path:
-            cycle = path[path.index(rank):]
-            waits = [next(need for need in _needs(plan, stuck[member]) if need not in done) for member in cycle]
-            links = "; ".join(f"{_place(schedule, member)} is at {_name(schedule, plan, stuck[member])} and waits for "
-                              f"{_name(schedule, plan, wanted)} of {_place(schedule, plan.rank_of[wanted])}"
-                              for member, wanted in zip(cycle, waits, strict=True))
-            found.append(Violation("deadlock", cycle[0], plan.position_of[stuck[cycle[0]]], f"deadlock: {links}"))
+            found.append(path[path.index(rank):])
     return found
+
+
+def in_words(schedule: Schedule, standing: Standing) -> str:
+    """Where a rank stands, in a sentence."""
+    return (f"{schedule.place(standing.rank)} is at {schedule.label(standing.operation)} and waits for "
+            f"{schedule.label(standing.needed)} of {schedule.place(standing.on)}")
 
 
 def _name(schedule, plan, code):
@@ -176,8 +216,8 @@ def _starts(timeline, plan):
                 if end > start:
                     found.append(Violation(
                         "too-early", rank, position,
-                        f"{_name(schedule, plan, code)} on {_place(schedule, rank)} starts at {unit} {start}, but needs "
-                        f"{_name(schedule, plan, need)} of {_place(schedule, plan.rank_of[need])}, "
+                        f"{_name(schedule, plan, code)} on {schedule.place(rank)} starts at {unit} {start}, but needs "
+                        f"{_name(schedule, plan, need)} of {schedule.place(plan.rank_of[need])}, "
                         f"which ends at {unit} {end}"))
     return found
 
@@ -187,13 +227,13 @@ def _overlaps(timeline):
     found, schedule = [], timeline.schedule
     for rank, operations in enumerate(schedule.ranks):
         starts, ends = timeline.starts[rank], timeline.ends[rank]
-        found += [Violation("overlap", rank, position, f"{schedule.label(operation)} on {_place(schedule, rank)} starts at "
+        found += [Violation("overlap", rank, position, f"{schedule.label(operation)} on {schedule.place(rank)} starts at "
                                                        f"{starts[position]}, but ends at {ends[position]}")
                   for position, operation in enumerate(operations) if not starts[position] <= ends[position]]
         for position in range(1, len(operations)):
             if starts[position] < ends[position - 1]:
                 found.append(Violation("overlap", rank, position,
-                                       f"{schedule.label(operations[position])} on {_place(schedule, rank)} starts at "
+                                       f"{schedule.label(operations[position])} on {schedule.place(rank)} starts at "
                                        f"{starts[position]}, while {schedule.label(operations[position - 1])} runs "
                                        f"until {ends[position - 1]}"))
     return found

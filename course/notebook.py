@@ -10,11 +10,10 @@ from course.answers import LocalAnswer, Refused, UnknownName, encode
 from course.checks.drawing_rules import read_answer
 from course.checks.gpipe_diagram import judge_diagram
 from course.checks.outcome import Message, as_number, is_number
-from course.exercises import EXERCISES, Verdict, exercise, judge
-from course.exploring import explore, explore_layouts
-from course.figures import Figure, timeline_figure
-from course.figures.words import number
-from course.hand_in import ZIP, describe_contents, find_problems, is_written, write_zip
+from course.exercises import Verdict, exercise, judge
+from course.exploring import explore, explore_layouts, open_lab
+from course.figures import Figure, stuck_figure, timeline_figure
+from course.hand_in import ZIP, describe_contents, find_problems, write_zip
 from course.legality import violations
 from course.machine_check import machine_view
 from course.pipeline import preload
@@ -22,15 +21,16 @@ from course.predictions import PREDICTIONS, NoPercentage, read_sure
 from course.progress import Progress, is_grading
 from course.real_run import NoRun, RealRun, asked, no_run, run_subject
 from course.schedule import Schedule
-from course.simulation import Costs, as_far_as_it_goes, simulate
+from course.simulation import Costs, simulate
+from course.standing import standing_view
 from course.timeline import Timeline
-from course.view import View, outcome_view, paragraphs, points, table, together, verdict_view
+from course.view import View, outcome_view, paragraphs, table, together, verdict_view
 from course.widgets.grid_editor import grid_editor
 from course.widgets.hints import hint_buttons
-from course.words import counted
+from course.words import number
 
-__all__ = ["check", "check_machine", "draw_here", "explore", "explore_layouts", "hand_in", "hint", "practise", "predict",
-           "progress", "reveal", "run_for_real", "show", "statements", "when_right"]
+__all__ = ["check", "check_machine", "draw_here", "explore", "explore_layouts", "hand_in", "hint", "open_lab", "practise",
+           "predict", "progress", "reveal", "run_for_real", "show", "statements", "when_right"]
 
 if not is_grading():
     preload()
@@ -204,8 +204,8 @@ def show(subject, title: str = "", stages: int = 4, micro_batches: int = 4, cost
          summary: bool = True, chunks: int | None = None) -> Figure | View:
     """A picture of a schedule (simulated), a timeline, a drawing as text, or a function (p, m, stage) -> order.
 
-    `summary=False` leaves its numbers to you; of a function's order it says how long it takes. An order that does not come to
-    its end is drawn as far as it goes. With `chunks` the function is one of (p, m, v, rank), and `stages` are ranks.
+    `summary=False` leaves its numbers to you; of a function's order it says how long it takes. An order with faults is
+    drawn as far as it goes. With `chunks` the function is one of (p, m, v, rank), and `stages` are ranks.
     """
     of_function = callable(subject)
     if of_function:
@@ -213,11 +213,8 @@ def show(subject, title: str = "", stages: int = 4, micro_batches: int = 4, cost
         if isinstance(subject, Message):
             return paragraphs(subject.text)
     if isinstance(subject, Schedule):
-        faults = violations(subject)
-        if faults:
-            more = [f"And {counted(len(faults) - 3, 'more fault')} of this order."] * (len(faults) > 3)
-            return together(timeline_figure(as_far_as_it_goes(subject), title=title or "As far as it goes", summary=False),
-                            paragraphs(*(f"{fault.message}." for fault in faults[:3]), *more))
+        if violations(subject):
+            return stuck_figure(subject, title or "As far as it goes")
         subject = simulate(subject, costs)
     if not isinstance(subject, Timeline):
         reading = read_answer(LocalAnswer(subject).value(), "the drawing", stages, micro_batches)
@@ -255,26 +252,9 @@ def check_machine() -> View:
 
 
 def progress() -> View:
-    """Each exercise with the points of its last check and the hints taken, and what is next."""
+    """Which parts are done, the points so far, the hints taken, and what is next."""
     record = Progress()
-    found = record.read()
-    rows, following = [], None
-    for entry in EXERCISES.values():
-        hints = found["hints"].get(entry.grade_id, 0)
-        if entry.manual:
-            written = is_written(Path.cwd(), entry)
-            following = following or (None if written else entry)
-            state = "a person marks it" if written else "not written"
-            rows.append([entry.notebook, entry.title, state, points(entry.points), hints])
-            continue
-        last, best = (record.points(found, entry.grade_id, key) for key in ("points", "best"))
-        if following is None and (last is None or last < entry.points):
-            following = entry
-        once = f" (once {points(best)})" if last is not None and best is not None and best > last else ""
-        rows.append([entry.notebook, entry.title, "-" if last is None else points(last) + once, points(entry.points), hints])
-    said = (f"Next: {following.title}, in {following.notebook}." if following else
-            "All exercises have full points or wait for a person's mark.")
-    view = together(table(["notebook", "exercise", "points at the last check", "of", "hints taken"], rows), paragraphs(said))
+    view = standing_view(record, Path.cwd())
     _say_trouble(record)
     return view
 

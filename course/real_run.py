@@ -8,6 +8,7 @@ from course.checks.drawing_rules import read_answer
 from course.checks.orders import ask_schedule
 from course.checks.outcome import Message
 from course.figures import memory_figure, stack, timeline_figure
+from course.figures.words import held_word, row_word
 from course.legality import violations
 from course.pipeline import PipelineError, Run, Sizes, run
 from course.schedule import Schedule
@@ -88,8 +89,7 @@ class RealRun:
     def numbers(self) -> View:
         """Measured beside predicted, and what of it is real."""
         run = self.run
-        held = "micro-batches" if run.schedule.chunks == 1 else "chunks"
-        place = "stage" if run.schedule.rank_is_stage else "rank"
+        held, place = held_word(run.schedule), row_word(run.schedule)
         rows = {"bubble": self._bubble_row(),
                 "step": ["step, slots", f"{float(self.slots):g}", f"{float(run.measured.makespan):.2f}"],
                 "time": [f"step, ms ({_slot(run)})", *(f"{1000 * seconds:.0f}" for seconds in (run.step_time_predicted,
@@ -133,7 +133,7 @@ class RealRun:
     def memory(self) -> View:
         """The bytes of activations that each rank held, over time under what it did; and how they are made up."""
         run, schedule = self.run, self.run.schedule
-        place = "stage" if schedule.rank_is_stage else "rank"
+        place = row_word(schedule)
         unit, size = ("MB", 1e6) if max(run.peak_activation_bytes, default=0) >= 1e6 else ("kB", 1e3)
         steps = [[(time, level / size) for time, level in row] for row in run.activation_steps]
         figure = memory_figure(steps, run.measured.makespan, title=f"Activations held, {unit}", unit=unit, place=place)

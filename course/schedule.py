@@ -1,16 +1,17 @@
 """The value that everything else is a function of: which rank runs which operations, in which order."""
 
-import csv
-import io
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from course.csv_cells import CsvError, filled_cells, shortened, way_out
+
 KINDS = "FBIW"  # forward, whole backward, input gradient, weight gradient
 BACKWARDS = ("B", "I")  # the kinds that send a gradient to the stage before
 MOST_DIGITS = 6
-_TOKEN = re.compile(r"(\d*)([FBIW])(\d+)")
+MOST_UNITS = 500_000  # stages x micro-batches of a text: more is a slip of the hand, and would fill the memory
+_TOKEN = re.compile(r"(\d*)([FBIW])(\d+)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -39,7 +40,7 @@ class Operation:
         match = _TOKEN.fullmatch(token)
         if not match or (not match[1] and stage is None):
             rule = "<stage><kind><micro-batch> such as 2F0" if stage is None else "F0 or B0"
-            raise ValueError(f"{token!r} is not an operation: write {rule}, with a kind of F, B, I or W")
+            raise ValueError(f"{shortened(token)} is not an operation: write {rule}, with a kind of F, B, I or W")
         if len(match[1]) > MOST_DIGITS or len(match[3]) > MOST_DIGITS:
             raise ValueError(f"{token[:20]!r}: stage and micro-batch have at most {MOST_DIGITS} digits here")
         return cls(int(match[1]) if match[1] else stage, match[2], int(match[3]))
@@ -77,6 +78,15 @@ class Schedule:
         """The (stage, micro-batch) pairs whose backward is split into I and W."""
         return frozenset((op.stage, op.micro_batch) for rank in self.ranks for op in rank if op.kind == "I")
 
+    @property
+    def row_word(self) -> str:
+        """What a row of it is called: a stage where a rank is a stage, else a rank."""
+        return "stage" if self.rank_is_stage else "rank"
+
+    def place(self, rank: int) -> str:
+        """A rank as a reader of this schedule names it: `stage 0` where a rank is a stage, else `rank 0`."""
+        return f"{self.row_word} {rank}"
+
     def label(self, operation: Operation) -> str:
         """The operation as a reader of this schedule writes it: `F0` where a rank is a stage, else `2F0`."""
         return operation.short if self.rank_is_stage else str(operation)
@@ -108,24 +118,32 @@ class Schedule:
 
     @classmethod
     def from_csv(cls, text: str, stages: int | None = None, micro_batches: int | None = None) -> "Schedule":
-        """Read PyTorch's compute-only CSV: a row a rank, an empty cell a bubble. ValueError names row and column.
+        """Read PyTorch's compute-only CSV: a row a rank, an empty cell a bubble; rows may differ in length.
+
+        ValueError for what is no operation, or is there twice; it names row and column, counted from 0, and the way out. What
+        is missing, out of order or on a wrong rank is read, and found by `course.legality.violations`.
 
         >>> Schedule.from_csv("0F0,,0B0\\n1F0,1B0").ranks[1]
         (Operation(stage=1, kind='F', micro_batch=0), Operation(stage=1, kind='B', micro_batch=0))
         """
-        ranks = []
-        try:
-            rows = list(csv.reader(io.StringIO(text.removeprefix("\ufeff").rstrip("\r\n"), newline="")))
-        except csv.Error as error:
-            raise ValueError(f"not a CSV text: {error}") from None
-        for row, cells in enumerate(rows):
+        ranks, places, most_stages, most_micro_batches = [], {}, stages or 0, micro_batches or 0
+        for row, cells in filled_cells(text):
             operations = []
-            for column, cell in enumerate(cells):
-                if cell.strip():
-                    try:
-                        operations.append(Operation.parse(cell.strip()))
-                    except ValueError as error:
-                        raise ValueError(f"row {row}, column {column}: {error}") from None
+            for column, cell in cells:
+                try:
+                    operation = Operation.parse(cell)
+                except ValueError as error:
+                    raise CsvError(row, column, f"{error}{way_out(cell, column, cells)}") from None
+                first = places.setdefault(operation, (row, column))
+                if first != (row, column):
+                    raise CsvError(row, column, f"{operation} is there already, in row {first[0]}, column {first[1]}: an "
+                                   "operation runs once in a step; delete one of the two")
+                most_stages = max(most_stages, operation.stage + 1)
+                most_micro_batches = max(most_micro_batches, operation.micro_batch + 1)
+                if most_stages * most_micro_batches > MOST_UNITS:
+                    raise CsvError(row, column, f"with {operation} there are {most_stages} stages x {most_micro_batches} "
+                                   f"micro-batches, and at most {MOST_UNITS:,} in all are read here; number both from 0 on")
+                operations.append(operation)
             ranks.append(operations)
         return cls.of(ranks, stages, micro_batches)
 

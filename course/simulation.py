@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral, Rational, Real
 
-from course.graph import NONE, WIDTH, F, W, graph
-from course.legality import execution_order, violations
+from course.graph import NONE, WIDTH, graph
+from course.legality import Standing, execution_order, violations
 from course.schedule import KINDS, Operation, Schedule
 from course.timeline import Span, Timeline
 
@@ -80,6 +80,11 @@ class Traffic:
         self._free[ends] = free = max(self._free.get(ends, 0), sent) + message
         return free + latency
 
+    def there(self, stage: int, kind: str, sent):
+        """When the stage that needs what an operation of `stage` made has it; the operation has ended at this moment."""
+        target = stage + (1 if kind == "F" else -1)
+        return self.arrival(stage, target, sent) if kind != "W" and 0 <= target < len(self._homes) else sent
+
 
 def _half(time):
     return Fraction(time) / 2 if isinstance(time, Rational) and time % 2 else time // 2 if isinstance(
@@ -131,12 +136,23 @@ def simulate(schedule: Schedule, costs: Costs | None = None) -> Timeline:
             start = ends[need]
         begins[code] = start
         free[rank] = ends[code] = end = start + times[code]
-        if traffic and code % WIDTH != W:
-            stage = code // step
-            target = stage + (1 if code % WIDTH == F else -1)
-            arrives[code] = traffic.arrival(stage, target, end) if 0 <= target < schedule.stages else end
+        if traffic:
+            arrives[code] = traffic.there(code // step, KINDS[code % WIDTH], end)
     return Timeline(schedule, tuple(tuple(begins[code] for code in order) for order in plan.orders),
                     tuple(tuple(ends[code] for code in order) for order in plan.orders))
+
+
+def arrivals(timeline: Timeline, costs: Costs) -> dict[Operation, float]:
+    """When the stage that needs what an operation made has it; empty where messages take no time."""
+    schedule = timeline.schedule
+    boundaries = costs.per_boundary(schedule.stages)
+    if not any(map(any, boundaries)):
+        return {}
+    traffic, found = Traffic(schedule.stage_to_rank, boundaries), {}
+    for operation, _, _, end in timeline.spans:
+        if operation.stage < schedule.stages:
+            found.setdefault(operation, traffic.there(operation.stage, operation.kind, end))
+    return found
 
 
 def _times(schedule, costs):
@@ -160,20 +176,42 @@ def as_far_as_it_goes(schedule: Schedule, room: Sequence[int] | None = None) -> 
     F0 F1 .
     .  F0 F1
     """
-    ends, spans, going = {}, [], True
+    ends, spans, waiting = {}, [], {}
     done, free, held = ([0] * len(schedule.ranks) for _ in range(3))
-    while going:
-        going = False
-        for rank, operations in enumerate(schedule.ranks):
-            for operation in operations[done[rank]:]:
-                needs = schedule.needs(operation)
-                full = room is not None and operation.kind == "F" and held[rank] >= room[rank]
-                if full or not all(need in ends for need in needs):
-                    break
-                start = max([free[rank], *(ends[need] for need in needs)])
-                ends[operation] = free[rank] = start + 1
-                spans.append(Span(operation, rank, start, start + 1))
-                done[rank] += 1
-                held[rank] += {"F": 1, "I": 0}.get(operation.kind, -1)
-                going = True
+    ready = list(range(len(schedule.ranks)))
+    while ready:
+        rank = ready.pop()
+        operations = schedule.ranks[rank]
+        while done[rank] < len(operations):
+            operation = operations[done[rank]]
+            needs = schedule.needs(operation)
+            if missing := [need for need in needs if need not in ends]:
+                waiting.setdefault(missing[0], []).append(rank)
+                break
+            if room is not None and operation.kind == "F" and held[rank] >= room[rank]:
+                break
+            start = max([free[rank], *(ends[need] for need in needs)])
+            ends[operation] = free[rank] = start + 1
+            spans.append(Span(operation, rank, start, start + 1))
+            done[rank] += 1
+            held[rank] += {"F": 1, "I": 0}.get(operation.kind, -1)
+            ready += waiting.pop(operation, ())
     return Timeline.from_spans(spans, schedule)
+
+
+def standing(schedule: Schedule, gone: Timeline) -> tuple[Standing, ...]:
+    """The ranks that have operations left when a schedule has gone as far as it goes, and what each waits for first.
+
+    >>> crossed = Timeline.from_grid("F0 B0 F1 B1\\nF0 F1 B0 B1", 2, 2).schedule
+    >>> [str(rank.needed) for rank in standing(crossed, as_far_as_it_goes(crossed))]
+    ['1B0', '0F1']
+    """
+    home = {operation: rank for rank, operations in enumerate(schedule.ranks) for operation in operations}
+    done, found = {operation for rank in gone.schedule.ranks for operation in rank}, []
+    for rank, operations in enumerate(schedule.ranks):
+        if len(gone.schedule.ranks[rank]) < len(operations):
+            operation = operations[len(gone.schedule.ranks[rank])]
+            needed = next(need for need in schedule.needs(operation) if need not in done)
+            lives = schedule.stage_to_rank[needed.stage] if needed.stage < schedule.stages else rank
+            found.append(Standing(rank, operation, needed, home.get(needed, lives)))
+    return tuple(found)

@@ -166,10 +166,23 @@ class Timeline:
         return Fraction(math.gcd(*(int(time * scale) for time in fractions)), scale)
 
     def to_chrome_trace(self, microseconds_per_unit=1000) -> str:
-        """The timeline as Chrome trace JSON: complete events, one thread a rank; opens in Perfetto."""
-        events = [{"name": self.schedule.label(span.operation), "cat": span.operation.kind, "ph": "X", "pid": 0,
-                   "tid": span.rank, "ts": float(span.start * microseconds_per_unit),
-                   "dur": float((span.end - span.start) * microseconds_per_unit)} for span in self.spans]
-        names = [{"name": "thread_name", "ph": "M", "pid": 0, "tid": rank, "args": {"name": f"rank {rank}"}}
-                 for rank in range(len(self.starts))]
-        return json.dumps({"traceEvents": names + events})
+        """The timeline as Chrome trace JSON: complete events, one thread a rank in their order; opens in Perfetto.
+
+        Times are whole microseconds; of a measured timeline in slots a unit is a slot: give `1e6 * slot_seconds`. Perfetto cuts
+        times to nanoseconds and wants events of a thread to nest, so each end is rounded and the length follows from it. (Trace
+        Event Format, "Duration Events"; Perfetto's documentation, "Visualizing external trace formats".)
+        """
+        names = [_named("process_name", 0, name=f"pipeline {self.schedule.name}".strip())]
+        for rank in range(len(self.starts)):
+            names += [_named("thread_name", rank, name=f"rank {rank}"), _named("thread_sort_index", rank, sort_index=rank)]
+        events = []
+        for operation, rank, start, end in self.spans:
+            start, end = round(start * microseconds_per_unit), round(end * microseconds_per_unit)
+            events.append({"name": self.schedule.label(operation), "cat": operation.kind, "ph": "X", "pid": 0, "tid": rank,
+                           "ts": start, "dur": end - start,
+                           "args": {"stage": operation.stage, "micro_batch": operation.micro_batch}})
+        return json.dumps({"traceEvents": names + events, "displayTimeUnit": "ms"})
+
+
+def _named(what, thread, **values):
+    return {"name": what, "ph": "M", "pid": 0, "tid": thread, "args": values}

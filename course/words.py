@@ -1,4 +1,4 @@
-"""Numbers in a sentence."""
+"""Numbers and times in a sentence."""
 
 from collections.abc import Iterable
 from numbers import Real
@@ -29,3 +29,23 @@ def gb(size: float) -> str:
     ('6.44 GB', '0.067 GB', '0 GB')
     """
     return "0 GB" if size == 0 else f"{size / 1e9:.2f} GB" if size >= 1e8 else f"{size / 1e9:.2g} GB"
+
+
+def number(value: Real) -> str:
+    """A time for reading: whole numbers as they are, others with four digits."""
+    return str(int(value)) if value == int(value) else f"{float(value):.4g}"
+
+
+def units(unit: str) -> str:
+    """The unit after a number: `slots`, but `ms`."""
+    return unit + "s" if len(unit) > 2 and not unit.endswith("s") else unit
+
+
+def at(time: Real, unit: str) -> str:
+    """A moment: `slot 3`, but `3.2 ms`."""
+    return f"{unit} {number(time)}" if unit == "slot" else f"{number(time)} {unit}"
+
+
+def between(start: Real, end: Real, unit: str) -> str:
+    """A stretch of time: `slot 3 to 5`, but `3.2 to 5 ms`."""
+    return f"{unit} {number(start)} to {number(end)}" if unit == "slot" else f"{number(start)} to {number(end)} {unit}"

@@ -135,7 +135,9 @@ def test_each_fault_has_its_place_and_reason():
     csv = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n"
     assert violations(Schedule.from_csv(csv)) == []
     assert place(Schedule.from_csv(csv.replace("1B0,1F1", "1F1")), "missing")[2] == "B0 is missing on stage 1"
-    rank, position, message = place(Schedule.from_csv(csv.replace("0B1", "0B1,0F1")), "repeated")
+    twice = Schedule.from_csv(csv)
+    twice = replace(twice, ranks=((*twice.ranks[0], Operation(0, "F", 1)), twice.ranks[1]))
+    rank, position, message = place(twice, "repeated")
     assert (rank, position) == (0, 4) and "F1" in message
     rank, position, message = place(Schedule.from_csv(csv.replace("1B1", "1B1,1B7"), micro_batches=2), "unknown")
     assert (rank, position) == (1, 4) and "B7" in message and "micro-batches are 0 to 1" in message

@@ -3,13 +3,14 @@
 import nbformat
 import pytest
 
-from tests.browser import Notebook
+from tests.browser import PATIENCE, Notebook
 
 NAME = "0_start_here.ipynb"
 LONG = 'run_for_real(schedules.gpipe(stages=4, micro_batches=2), slot_seconds=5, steps=1)'
 KILL = "import os, signal\nos.kill(first_run.run.pids[2], signal.SIGKILL)"
 KILL_LATER = """import os, signal, threading
 threading.Timer(3, os.kill, (again.run.pids[1], signal.SIGKILL)).start()"""
+MEMORY = "document.querySelector('#jp-main-statusbar')?.innerText.match(/Mem: [1-9]/)"  # the status bar says how much is used
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 
@@ -29,6 +30,7 @@ def opened(lab):
 
 def test_interrupted_killed_and_run_again(opened):
     notebook, content, first = opened
+    notebook.page.wait_for_function(MEMORY, timeout=PATIENCE)
     imports, the_run = (next(number for number, cell in enumerate(content.cells) if cell.source.startswith(begin))
                         for begin in ("from course", "first_run ="))
     interrupted, killed, again, killed_later = range(first, first + 4)

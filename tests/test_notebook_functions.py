@@ -187,7 +187,8 @@ def test_a_function_of_orders_is_shown_and_run_like_a_drawing(monkeypatch):
 def test_a_function_of_orders_that_waits_for_ever_is_drawn_as_far_as_it_goes(monkeypatch):
     monkeypatch.setattr("course.real_run.run", lambda *_, **__: pytest.fail("a process was touched"))
     said = shown(nb.show(stuck, stages=2, micro_batches=1))
-    assert said.startswith("As far as it goes") and "B0 comes before F0, which it needs, on stage 0." in said
+    assert said.startswith("As far as it goes") and "! B0 comes before F0, which it needs, on stage 0\n" in said
+    assert "stage 0 is at B0 and waits for F0 of stage 0" in said
     assert "Not run" in shown(nb.run_for_real(stuck, stages=2, micro_batches=1))
 
 
@@ -223,6 +224,21 @@ def test_progress_names_what_is_next(folder):
     assert "All exercises have full points or wait" in shown(nb.progress()) and "a person marks it" in shown(nb.progress())
     nb.Progress().record_verdict("ex1-bubbles", 2, 4)
     assert "2 (once 4)" in shown(nb.progress()) and "Next: Counting the bubble" in shown(nb.progress())
+
+
+def test_progress_counts_parts_and_points(folder):
+    judged = sum(entry.points for entry in EXERCISES.values() if not entry.manual)
+    parts = [entry for entry in EXERCISES.values() if entry.notebook == "1_gpipe_diagram"]
+    assert f"Points so far: 0 of {judged:g}; " in shown(nb.progress())
+    for entry in parts:
+        nb.Progress().record_verdict(entry.grade_id, entry.points - 0.5, entry.points)
+    points = sum(entry.points - 0.5 for entry in parts)
+    told = shown(nb.progress())
+    assert f"Points so far: {points:g} of {judged:g}; " in told and f"0 of {len(parts)}" in told and "✓" not in told
+    for entry in parts:
+        nb.Progress().record_verdict(entry.grade_id, entry.points, entry.points)
+    (row,) = [line for line in shown(nb.progress()).splitlines() if "✓" in line]
+    assert row.split() == ["✓", "1_gpipe_diagram", *f"{len(parts)} of {len(parts)} 20 of 20".split()]
 
 
 def write_text(folder, entry, text):

@@ -13,7 +13,7 @@ from tools.sources import SourceError
 
 FOLDER = "pipeline_parallelism_course"
 TARGET = f"dist/{FOLDER}.zip"
-FILES = ("LICENSE", "environment.yml", "postBuild", "pyproject.toml", "docs/schedules.svg", "tools/__init__.py",
+FILES = ("LICENSE", "environment.yml", "postBuild", "pyproject.toml", "docs/memory.svg", "tools/__init__.py",
          "tools/environment.py", "tools/labconfig/*.json", "course/**/*.py", "course/**/*.js", "course/**/*.css")
 SECTIONS = ("Set up without make", "What a learner does")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # zip's first moment: no file says when it was packed

@@ -7,9 +7,11 @@ from typing import NamedTuple
 from course.figures.layout import BAR, LEAST_CELL
 from course.figures.looks import CHUNK, FAULT, HATCH, IDLE, LOOKS, OUTLINE
 from course.figures.svg import box, path, text
-from course.figures.words import at, place
+from course.figures.words import place
 from course.timeline import Span
+from course.words import at
 
+MOST_SIGNS = 200  # more would hide each other
 FEW_BOXES = 600  # up to here each box has a tooltip, which costs an element
 LEAST_BOX = 0.6  # what is too short to see is still there
 LEAST_HATCHED = 2.5  # narrower boxes would be all outline, and show no hatch
@@ -129,14 +131,19 @@ def tooltips(timeline, boxes, unit) -> str:
 
 
 def faults(timeline, layout, marks) -> str:
-    """A heavy outline and a sign on each marked operation."""
+    """A heavy outline on each marked operation, and a sign on the first ones."""
     outlines, signs = [], []
     for rank, position in sorted({(mark.rank, mark.position) for mark in marks if mark.position is not None}):
         x, y = layout.x(timeline.starts[rank][position]), layout.y(rank)
         right = max(x + 4, layout.x(timeline.ends[rank][position]))
         outlines.append(box(x, y, right - x, BAR))
-        signs.append(f'<circle cx="{right:.1f}" cy="{y:.1f}" r="7.5" fill="{FAULT}" stroke="#fff"/>')
-        signs.append(text(right, y + 4.5, "!", fill="#fff", font_size=13, font_weight="bold"))
-    d = "".join(outlines)
+        signs.append((right, y))
+    d, drawn = "".join(outlines), "".join(sign(*place) for place in signs[:MOST_SIGNS])
     return path(d, fill="none", stroke="#fff", stroke_width=5) + path(d, fill="none", stroke=FAULT, stroke_width=3) + (
-        f'<g text-anchor="middle" pointer-events="none">{"".join(signs)}</g>' if signs else "")
+        f'<g text-anchor="middle" pointer-events="none">{drawn}</g>' if drawn else "")
+
+
+def sign(x, y) -> str:
+    """The sign of a fault, for a group whose text is anchored in the middle."""
+    return (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="7.5" fill="{FAULT}" stroke="#fff"/>'
+            + text(x, y + 4.5, "!", fill="#fff", font_size=13, font_weight="bold"))

@@ -7,7 +7,7 @@ from course.figures.figure import Figure
 from course.figures.layout import WIDTH
 from course.figures.plain_svg import INK, drawn, plain
 from course.figures.svg import document, text
-from course.figures.words import number
+from course.words import number
 
 TOP, HEIGHT, POINT = 26, 300, 72  # the height of the title, of the plot; matplotlib's points in its inch
 WIDE = 8  # the largest x over the least from which on the axis is one of doublings

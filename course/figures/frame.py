@@ -4,7 +4,8 @@ from course.figures.boxes import chunk_bars
 from course.figures.layout import RIGHT, WIDTH
 from course.figures.looks import CHUNK, HATCH, IDLE, LOOKS, OUTLINE
 from course.figures.svg import box, nice_step, path, text
-from course.figures.words import number, place, units
+from course.figures.words import place
+from course.words import number, units
 
 LETTER, SAMPLE, GAP = 6.8, 23, 12  # widths in the legend: about a letter, a sample, between entries
 

@@ -7,7 +7,7 @@ from course.figures.figure import Figure
 from course.figures.frame import axis
 from course.figures.layout import RIGHT, WIDTH, Layout, left_of
 from course.figures.svg import document, path, text
-from course.figures.words import number
+from course.words import number
 
 TOP, HEIGHT = 34, 26  # the first row, the height of a row's highest level
 LETTER = 5.6  # the width of a letter in the small words

@@ -4,11 +4,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from course.drawing import CONTINUED
+from course.schedule import Schedule
 from course.timeline import Timeline
+from course.words import at, number, units
 
 _LARGEST_DENOMINATOR = 9999
 _WIDEST_GRID = 400
 _MOST_PEAKS = 16
+_MOST_FAULTS = 100
 
 
 @dataclass(frozen=True)
@@ -40,22 +43,17 @@ def _read_mark(timeline, mark, unit):
 
 def place(timeline: Timeline, rank: int) -> str:
     """`stage 0` where a rank is a stage, else `rank 0`."""
-    return f"{'stage' if timeline.schedule.rank_is_stage else 'rank'} {rank}"
+    return timeline.schedule.place(rank)
 
 
-def number(value) -> str:
-    """A time for reading: whole numbers as they are, others with four digits."""
-    return str(int(value)) if value == int(value) else f"{float(value):.4g}"
+def row_word(schedule: Schedule) -> str:
+    """What a row of its picture is: a stage where a rank is a stage, else a rank."""
+    return schedule.row_word
 
 
-def units(unit: str) -> str:
-    """The unit after a number: `slots`, but `ms`."""
-    return unit + "s" if len(unit) > 2 and not unit.endswith("s") else unit
-
-
-def at(time, unit) -> str:
-    """A moment: `slot 3`, but `3.2 ms`."""
-    return f"{unit} {number(time)}" if unit == "slot" else f"{number(time)} {unit}"
+def held_word(schedule: Schedule) -> str:
+    """What is counted of its activations: chunks where a rank has several."""
+    return "chunks" if schedule.chunks > 1 else "micro-batches"
 
 
 def share(fraction) -> str:
@@ -69,18 +67,23 @@ def summary_line(timeline: Timeline, unit="slot") -> str:
     """Makespan, bubble and peaks in one line."""
     peaks = timeline.peak_activations
     listed = " ".join(map(str, peaks)) if len(peaks) <= _MOST_PEAKS else f"{min(peaks)} to {max(peaks)}"
-    held = "chunks" if timeline.schedule.chunks > 1 else "micro-batches"
-    where = "stage" if timeline.schedule.rank_is_stage else "rank"
     return (f"{number(timeline.makespan)} {units(unit)}; bubble {share(timeline.bubble_fraction)}; "
-            f"most {held} held, per {where}: {listed}")
+            f"most {held_word(timeline.schedule)} held, per {row_word(timeline.schedule)}: {listed}")
 
 
-def text_form(timeline: Timeline, title, marks, unit, slot, summary, with_grid) -> str:
-    """Title, grid, faults and summary: the figure for whoever reads text."""
+def fault_lines(marks, most=_MOST_FAULTS) -> list[str]:
+    """A line for each fault, the last one for all that are more than `most`."""
+    shown = len(marks) if len(marks) <= most else most - 1
+    more = len(marks) - shown
+    return [f"! {mark.message}" for mark in marks[:shown]] + [f"! and {more} more faults"] * bool(more)
+
+
+def text_form(timeline: Timeline, title, marks, unit, slot, summary, with_grid, idle=()) -> str:
+    """Title, grid, faults, idle stretches and summary: the figure for whoever reads text."""
     lines = [title] if title else []
     drawn = grid(timeline, slot) if with_grid else ""
     lines += [drawn] * with_grid + [f"({CONTINUED} the operation on its left goes on)"] * (CONTINUED in drawn)
-    lines += [f"! {mark.message}" for mark in marks]
+    lines += [*fault_lines(marks), *idle]
     if summary:
         lines.append(summary_line(timeline, unit))
     return "\n".join(lines)

@@ -8,13 +8,13 @@ from course import formulas
 from course.figures.figure import Figure, stack
 from course.figures.memory import memory_figure
 from course.figures.timeline import timeline_figure
-from course.figures.words import number, share
+from course.figures.words import held_word, row_word, share
 from course.schedules import SCHEDULES
 from course.simulation import Costs, simulate
 from course.timeline import Timeline
 from course.widgets.still import Still, html_table, still_form
 from course.widgets.values import along, whole
-from course.words import counted
+from course.words import counted, number
 
 LIMITS = {"ranks": (1, 16), "micro_batches": (1, 64), "chunks": (1, 4), "backward": (0.5, 4.0)}
 STEP = Fraction(1, 2)  # of backward
@@ -137,7 +137,7 @@ def _figure(timeline, said, setting, scope):
     drawn = timeline_figure(timeline, said, summary=False, grid=setting.grid)
     if not setting.memory:
         return drawn
-    held, place = _held(timeline)
+    held, place = held_word(timeline.schedule), row_word(timeline.schedule)
     full = most_held(setting, scope) * timeline.schedule.chunks
     words = f"{held} held; full height is {number(full)}, the most in any schedule here"
     return stack(drawn, memory_figure(timeline.held, timeline.makespan, words, held, place=place, full=full))
@@ -159,10 +159,6 @@ def most_held(setting: Setting, scope: Scope) -> Fraction:
     return max(found)
 
 
-def _held(timeline):
-    """What is counted, and where."""
-    return ("chunks" if timeline.schedule.chunks > 1 else "micro-batches",
-            "stage" if timeline.schedule.rank_is_stage else "rank")
 
 
 def numbers(timeline: Timeline, setting: Setting, chunks: int, scope: Scope) -> tuple[tuple[str, ...], ...]:
@@ -171,7 +167,7 @@ def numbers(timeline: Timeline, setting: Setting, chunks: int, scope: Scope) -> 
     if chunks > 1:
         steps += f", each a chunk's forward: as long as {number(Fraction(timeline.makespan) / chunks)} forwards of a whole rank"
         peaks += f" = {_short(Fraction(peak, chunks) for peak in timeline.peak_activations)} micro-batches of a whole rank"
-    held, place = _held(timeline)
+    held, place = held_word(timeline.schedule), row_word(timeline.schedule)
     names = "step", "bubble, idle over total", f"most {held} held, per {place}"
     columns = [(steps, share(timeline.bubble_fraction), peaks)]
     if scope.formulas:

@@ -98,7 +98,8 @@ function render({model, el}) {
   below.addEventListener("click", takes);
   below.dataset.lmSuppressShortcuts = "true";
   el.replaceChildren(
-    make("div", {class: "lex-choices", role: "radiogroup", "aria-label": words.choice}, ...choices.map(({part}) => part)),
+    ...(choices.length ? [make("div", {class: "lex-choices", role: "radiogroup", "aria-label": words.choice},
+      ...choices.map(({part}) => part))] : []),
     make("div", {class: "lex-sliders"}, ...sliders.map(({part}) => part)),
     make("div", {class: "lex-boxes"}, ...boxes.map(({part}) => part)),
     below, said);

@@ -1,0 +1,188 @@
+# %% [markdown]
+# # The open lab
+#
+# In the notebooks before, somebody had an order in mind and you found it. Here the **schedule** (调度) is yours: write any one
+# you like, see at once whether it is legal and why each of its idle cells is idle, put it beside the known ones and beside what
+# is proven to be possible, run it on real processes, and take it along. There are no points, and nothing here can be lost.
+#
+# Change whatever you see and run the cell again. That is what it is for.
+
+# %%
+from course import Costs, schedules
+from course.lessons.open_lab import export, left_open, read_schedule
+from course.notebook import open_lab, predict, reveal, run_for_real
+
+# %% [markdown]
+# ## A drawing under the glass
+#
+# A worked example: 2 **stages** (阶段), 3 **micro-batches** (微批次), as somebody drew it. `F0` is the **forward** (前向) of
+# micro-batch 0, `B0` its **backward** (反向), a `.` an idle cell. There are 8 idle cells, but some of them nobody needed: all
+# that the operation behind them waits for was done. How many idle cells does nothing force? Look at the drawing, not yet at the
+# next cell. Put your number in place of the first `...`, and how sure you are (0 to 100) in place of the second.
+
+# %%
+first_drawing = """
+F0 F1 .  .  B0 F2 B1 .  .  B2
+.  F0 .  B0 F1 B1 .  F2 B2 .
+"""
+
+# %%
+predict("cells-left-open", ..., sure=...)
+
+# %%
+open_lab(first_drawing)
+
+# %%
+reveal("cells-left-open", left_open(first_drawing))
+
+# %% [markdown]
+# The upper picture is the drawing. **Point at an idle cell**: it says what the rank waits for. (The box "as text" says the same
+# in words.) There are four reasons:
+#
+# | | |
+# |---|---|
+# | an input is not done | the next operation needs another stage's result, and that stage is still at it |
+# | a message is on its way | the result is there, but it has not arrived: see the latency slider |
+# | nothing stops it | the drawing leaves a gap |
+# | drain (排空) | this rank has nothing left to do in this step |
+#
+# The lower picture keeps the *order* of the drawing and starts each operation as early as it can: gaps that nothing forces are
+# gone, and what is left of the **bubble** (气泡) is there because of the order. The line above it says that the order has a
+# name. **"An idle cell is a mistake"** is tempting and wrong: most of them wait for something, and only another order moves them.
+#
+# ## Half of one: an order that stands still
+#
+# Without idle cells a text holds *orders*, one line a stage, and no times. In the next one each stage has all its operations,
+# and each operation comes behind its own forward. Does it `"run through"`, or does it `"stand still"`?
+
+# %%
+no_way = """
+F0 B0 F1 B1
+F0 F1 B0 B1
+"""
+
+# %%
+predict("runs-or-stands", ..., sure=...)
+
+# %%
+open_lab(no_way)
+
+# %%
+reveal("runs-or-stands")
+
+# %% [markdown]
+# This is a **deadlock** (死锁): each stage stands at an operation that needs one which the other would run *later*. On real
+# processes both would wait for ever, without any error. It is found before a process is touched: the heavy arrows are the cycle.
+#
+# Your turn: move one token of `no_way` so that it runs through, and run its two cells again. There is more than one way, and they
+# are not equally long.
+#
+# ## A name and a place
+#
+# Below each schedule stands a plot: how long the step takes against how much the fullest rank holds, the **peak memory**
+# (峰值显存) of **activations** (激活值). Down and to the left is better. All known schedules of this size are on it, each as a
+# schedule of one model on the same ranks: a chunk of two is half of a rank's layers, in time and in memory.
+#
+# The dashed stair is a **proven floor**: no schedule with *this placement* of stages is below it, whatever its order. Known
+# schedules below it have another placement (several **model chunks**, 模型块, a rank), or they split their backwards.
+#
+# 1F1B on 4 ranks with 8 micro-batches takes 22 slots and holds 4 micro-batches. Is there an order of the same operations that is
+# shorter, or as short with less memory: `"yes"` or `"no"`?
+
+# %%
+predict("better-than-1f1b", ..., sure=...)
+
+# %%
+open_lab(schedules.one_f_one_b(4, 8))
+
+# %%
+reveal("better-than-1f1b")
+
+# %% [markdown]
+# 1F1B stands in a corner of the stair. Without latency nothing with whole backwards and one stage a rank beats it: less memory
+# costs time, and less time there is none. (Move the latency slider: the stair leaves it behind. Why, is the subject further
+# down.) So whoever wants a shorter step must change the *operations*: cut the stages smaller, as interleaving does, or cut the
+# backward.
+#
+# A backward does two things. The **input gradient** (输入梯度, `I`) is what the stage before waits for; for the **weight
+# gradient** (权重梯度, `W`) nobody waits until the step ends. `I0` and `W0` in place of `B0` may stand apart, and an activation
+# is held until its `W`. Here is ZB-H1, 1F1B with its backwards split. Which idle cells did the `W`s fill?
+
+# %%
+open_lab(schedules.zb_h1(4, 8))
+
+# %% [markdown]
+# ## As Python
+#
+# A function writes any size. Like in notebook 2 it gets (p, m, stage) and returns the order of that stage. This one is a
+# compromise: GPipe in waves. All forwards of a wave, all its backwards, then the next wave. Wider waves are shorter and hold
+# more. Change the width, and watch it wander over the plot. Then write something of your own.
+
+# %%
+def in_waves(p, m, stage, width=4):
+    order = []
+    for first in range(0, m, width):
+        wave = range(first, min(first + width, m))
+        order += [f"F{i}" for i in wave] + [f"B{i}" for i in wave]
+    return order
+
+
+mine = read_schedule(in_waves, ranks=4, micro_batches=8)
+open_lab(mine)
+
+# %% [markdown]
+# `read_schedule` takes whatever you have: a drawing, orders (a text, or a list for each rank), a function, a CSV text or the
+# name of a CSV file, a line that somebody sent you. Where a rank holds several stages, tokens say theirs: `2F0` is stage 2,
+# forward, micro-batch 0. This is a V: stages 0 and 3 on rank 0, 1 and 2 on rank 1.
+
+# %%
+open_lab("""
+0F0 0F1 3F0 3I0 3W0 3F1 3I1 3W1 0I0 0W0 0I1 0W1
+1F0 2F0 1F1 2F1 2I0 2W0 1I0 2I1 2W1 1I1 1W0 1W1
+""")
+
+# %% [markdown]
+# ## For real
+#
+# Your schedule on real processes, one a rank: real text, tensors, messages, gradients; only the speed of the devices is
+# emulated, as before. Gradients equal one process's, whatever the order: it decides when, not what.
+
+# %%
+my_run = run_for_real(mine)
+my_run
+
+# %%
+my_run.equality()
+
+# %% [markdown]
+# And the measured step under the same glass. Its boxes are readings of the processes' clocks; the star beside yours on the plot
+# is what was measured.
+
+# %%
+open_lab(my_run)
+
+# %% [markdown]
+# ## Take it along
+#
+# `export` writes two files beside this notebook, and one line.
+#
+# - **CSV**, the notation of PyTorch's `torch.distributed.pipelining`, which can run it: on this machine by the command in the
+#   table, on GPUs under `torchrun`.
+# - A **Chrome trace** of the timeline. Drop it on [ui.perfetto.dev](https://ui.perfetto.dev) to look at it with the tools that
+#   people use for traces of real training.
+# - The **line** holds the whole schedule. Send it to somebody, who opens it by `open_lab("...")`.
+
+# %%
+export(mine, name="my_schedule")
+
+# %%
+open_lab("pp1/zb_v/p4/m8/end")
+
+# %% [markdown]
+# ## What to take along
+#
+# - Every idle cell has a reason: an input, a message, a gap of your own, or nothing left to do. Only another order moves the
+#   first two.
+# - A schedule is a trade of step time against memory. What is possible is bounded from below by proofs, not by the best schedule
+#   somebody happened to find.
+# - Schedules are data: text, CSV, one line. What you drew here runs on GPUs as it is.
