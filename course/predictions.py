@@ -1,6 +1,7 @@
 """What the notebooks ask to predict: the question's kind, and the right value where no run has to give it."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from course.answers import UNANSWERED
 from course.checks.outcome import as_number, is_number
@@ -21,8 +22,8 @@ from course.layout.memory import STATE
 from course.layout.placement import AXES, Layout
 from course.layout.search import search
 from course.layout.volumes import pp_bytes, tp_bytes
-from course.schedules import gpipe
-from course.simulation import simulate
+from course.schedules import gpipe, one_f_one_b, zb_h1, zb_h2
+from course.simulation import Costs, simulate
 
 HALF_A_POINT, ROUNDED = 0.005, 0.0021  # how far from right a predicted share, or another number, may be
 
@@ -99,6 +100,7 @@ def read_sure(sure):
     return int(number) if number == int(number) else number
 
 
+HALF = Fraction(1, 2)
 FIVE, FEWER = (4, 8, 16, 32, 64), (2, 4, 8, 16, 32)  # numbers of micro-batches to choose from
 
 
@@ -116,6 +118,12 @@ def _crossing(nodes):
     layout = Layout(2, 2, 2, 1, nodes=nodes)
     (axis,) = (axis for axis in AXES if layout.link(axis, CARDS["c"].cluster.gpus_per_node) == ACROSS)
     return axis
+
+
+def _compared(one, other, costs):
+    """Whether the one schedule's step is shorter or longer than the other's."""
+    difference = simulate(one, costs).makespan - simulate(other, costs).makespan
+    return "same" if difference == 0 else "shorter" if difference < 0 else "longer"
 
 
 PREDICTIONS = {
@@ -177,6 +185,13 @@ PREDICTIONS = {
     "memory-of-many": Prediction("1F1B's activations with 32 micro-batches of 1 sample, against 8 of 4",
                                  ("more", "less", "same"), actual="less"),
     "fastest-row": Prediction("The row with the shortest step"),
+    "held-by-zero": Prediction("Micro-batches that stage 0 holds at most in ZB-H2", least=1,
+                               actual=max(simulate(zb_h2(4, 8)).peak_activations)),
+    "zero-behind-a-barrier": Prediction("One step of ZB-H2, against one of ZB-H1", ("shorter", "longer", "same"),
+                                        actual=_compared(zb_h2(4, 8), zb_h1(4, 8), Costs(1, input_grad=1, weight_grad=1))),
+    "shorter-with-slow-links": Prediction("1F1B's step, against GPipe's, when messages take half a forward",
+                                          ("shorter", "longer", "same"),
+                                          actual=_compared(one_f_one_b(4, 32), gpipe(4, 32), Costs(1, 2, latency=HALF))),
     "cells-left-open": Prediction("Idle cells that nothing forces", most=20),
     "runs-or-stands": Prediction("The order", ("run through", "stand still"), actual="stand still"),
     "better-than-1f1b": Prediction("An order of the same operations that is better", ("yes", "no"), actual="no"),
