@@ -9,7 +9,10 @@
 
 # %%
 from course import Costs, schedules
-from course.lessons.open_lab import export, left_open, read_schedule
+from course.lessons.open_lab import export, left_open, reachable, read_schedule
+from course.lessons.open_lab_challenges import challenge, challenges
+from course.lessons.zero_bubble import (
+    links_measured, parts_of, price_of_zero, steps_in_a_row, who_is_shorter, zero_measured)
 from course.notebook import open_lab, predict, reveal, run_for_real
 
 # %% [markdown]
@@ -99,17 +102,108 @@ open_lab(schedules.one_f_one_b(4, 8))
 reveal("better-than-1f1b")
 
 # %% [markdown]
-# 1F1B stands in a corner of the stair. Without latency nothing with whole backwards and one stage a rank beats it: less memory
-# costs time, and less time there is none. (Move the latency slider: the stair leaves it behind. Why, is the subject further
-# down.) So whoever wants a shorter step must change the *operations*: cut the stages smaller, as interleaving does, or cut the
-# backward.
+# 1F1B stands in a corner of the stair: without latency nothing with whole backwards and one stage a rank is shorter, and nothing
+# as short holds less. Elsewhere the stair may promise more than there is. A floor is a proof that nothing is *below*; what is
+# *there*, a search over all orders can tell, at small sizes. Here it has gone over every order of 4 stages and 8 micro-batches:
+
+# %%
+reachable(ranks=4, micro_batches=8)
+
+# %% [markdown]
+# With room for 4 micro-batches the floor is reached, by 1F1B; with room for 2 or 3 the shortest of all orders is 2 slots above it.
+# (The last column is such an order as a line that `open_lab` reads: look at one.) The numbers are for a forward and a backward of
+# one slot. So whoever wants a shorter step must change the *operations*: cut the stages smaller, as interleaving (交错式) does,
+# or cut the backward.
 #
 # A backward does two things. The **input gradient** (输入梯度, `I`) is what the stage before waits for; for the **weight
 # gradient** (权重梯度, `W`) nobody waits until the step ends. `I0` and `W0` in place of `B0` may stand apart, and an activation
-# is held until its `W`. Here is ZB-H1, 1F1B with its backwards split. Which idle cells did the `W`s fill?
+# is held until its `W`. Here is ZB-H1, 1F1B with its backwards split; `F`, `I` and `W` take a slot each. Which idle cells did
+# the `W`s fill?
 
 # %%
 open_lab(schedules.zb_h1(4, 8))
+
+# %% [markdown]
+# ## Is zero free?
+#
+# ZB-H1 still has idle slots where the pipeline fills (填充). ZB-H2 fills those as well: it starts more forwards before the first
+# backward, and between its first operation and its last no stage is idle any more. That is called **zero bubble** (零气泡).
+#
+# Two predictions, for 4 stages, 8 micro-batches, and `F`, `I`, `W` of a slot each. 1F1B and ZB-H1 hold at most 4 micro-batches on
+# a stage. How many does stage 0 hold in ZB-H2?
+
+# %%
+predict("held-by-zero", ..., sure=...)
+
+# %% [markdown]
+# And one step of ZB-H2, from its first operation to its last on any stage: is it `"shorter"` than one step of ZB-H1, `"longer"`,
+# or the `"same"`?
+
+# %%
+predict("zero-behind-a-barrier", ..., sure=...)
+
+# %%
+price_of_zero(ranks=4, micro_batches=8)
+
+# %%
+reveal("held-by-zero")
+
+# %%
+reveal("zero-behind-a-barrier")
+
+# %% [markdown]
+# **"Zero bubble is free"** is tempting, and wrong twice. First, it is bought with memory: ZB-H2 holds nearly twice as many
+# micro-batches as 1F1B. Second, the idle slots have moved to the ends of the step, where stages begin and end at different times. If
+# something waits for *all* stages there (a norm of all gradients, an optimizer behind a barrier), they are a bubble again, and
+# ZB-H2 has bought nothing over ZB-H1. Only if each stage goes on with its own next step at once the slots are gone:
+
+# %%
+steps_in_a_row(schedules.zb_h2(4, 8))
+
+# %% [markdown]
+# Now on processes: the same model, three orders. Bytes of activations are counted, not computed.
+
+# %%
+plain_run, h1_run, h2_run = (run_for_real(schedule, costs=parts_of(schedule)) for schedule in (
+    schedules.one_f_one_b(4, 8), schedules.zb_h1(4, 8), schedules.zb_h2(4, 8)))
+zero_measured(plain_run, h1_run, h2_run)
+
+# %% [markdown]
+# ZB-V, which you find on the plots, is free of idle slots inside the step *and* holds no more than 1F1B's stage 0: its two chunks
+# a rank make a V. Its price is twice the messages, and a zero that is one only while `F`, `I` and `W` take equally long. Open it
+# in the lab and move the sliders.
+#
+# ## Slow links
+#
+# All plots so far had free messages. Now a message takes half a forward's time to arrive. 4 stages, 32 micro-batches, a backward of
+# two slots. Without latency GPipe and 1F1B take the same 105 slots. With it, is 1F1B's step `"shorter"` than GPipe's,
+# `"longer"`, or the `"same"`?
+
+# %%
+predict("shorter-with-slow-links", ..., sure=...)
+
+# %%
+who_is_shorter(ranks=4, micro_batches=32)
+
+# %%
+reveal("shorter-with-slow-links")
+
+# %% [markdown]
+# **"Schedules rank the same whatever the links"** is the tempting wrong idea. In its steady state (稳态) 1F1B goes back and forth
+# between neighbours: a forward waits for a message from the left, the next backward for one from the right, again and again, and
+# each wait is in the step. GPipe pays for its messages while the pipeline fills and drains, and hardly in between. What 1F1B keeps is
+# its memory. On processes:
+
+# %%
+gpipe_run, one_run = (run_for_real(schedule, costs=Costs(1, 2, latency=0.5)) for schedule in (
+    schedules.gpipe(4, 32), schedules.one_f_one_b(4, 32)))
+links_measured(gpipe_run, one_run)
+
+# %% [markdown]
+# Where exactly does it wait? Messages on their way have a reason of their own in the lab:
+
+# %%
+open_lab(schedules.one_f_one_b(4, 8), input_grad=1, weight_grad=1, latency=0.5)
 
 # %% [markdown]
 # ## As Python
@@ -179,10 +273,30 @@ export(mine, name="my_schedule")
 open_lab("pp1/zb_v/p4/m8/end")
 
 # %% [markdown]
+# ## Challenges
+#
+# Three of them, without points. Answers may have any form that `open_lab` takes, and are judged beside what is proven. Look at
+# your order in the lab first.
+
+# %%
+challenges()
+
+# %%
+challenge("smallest-memory", ...)
+
+# %%
+challenge("beat-1f1b", ...)
+
+# %%
+challenge("zb-h1", ...)
+
+# %% [markdown]
 # ## What to take along
 #
 # - Every idle cell has a reason: an input, a message, a gap of your own, or nothing left to do. Only another order moves the
 #   first two.
 # - A schedule is a trade of step time against memory. What is possible is bounded from below by proofs, not by the best schedule
 #   somebody happened to find.
+# - Zero bubble is bought: with activations, with messages, and only where nothing waits at the end of the step.
+# - Which schedule is the shortest depends on the links. A ranking without latency is one for free messages.
 # - Schedules are data: text, CSV, one line. What you drew here runs on GPUs as it is.
