@@ -12,7 +12,7 @@ from course.schedule import Schedule
 from course.schedules import SCHEDULES, one_f_one_b, zb_h1
 from course.simulation import Costs, simulate
 from course.timeline import Timeline
-from course.words import counted
+from course.words import counted, number
 
 SLOTS = Costs(forward=1, backward=1)
 PARTS = Costs(forward=1, input_grad=1, weight_grad=1)
@@ -52,17 +52,22 @@ class Challenge:
         return step_floor(self.homes, self.micro_batches, self.costs, split, room)
 
 
+def challenge_of(key: str) -> Challenge:
+    """The challenge of this name. ValueError where there is none."""
+    if not isinstance(key, str) or key not in CHALLENGES:
+        raise ValueError(f"there is no challenge {key!r}; there are {', '.join(CHALLENGES)}")
+    return CHALLENGES[key]
+
+
 def judge_challenge(key: str, subject: Schedule | Timeline) -> Outcome:
     """What is right, what is not and why; a drawing (Timeline) is judged by its order, and by its own times where they can be.
 
     ValueError where there is no such challenge.
     """
-    if key not in CHALLENGES:
-        raise ValueError(f"there is no challenge {key!r}; there are {', '.join(CHALLENGES)}")
-    asked, drawing = CHALLENGES[key], subject if isinstance(subject, Timeline) else None
+    asked, drawing = challenge_of(key), subject if isinstance(subject, Timeline) else None
     schedule = drawing.schedule if drawing else subject
     if other := _other_sizes(asked, schedule):
-        return Outcome(_steps(asked), (other,))
+        return not_judged(asked, other)
     faults = violations(schedule)
     late = [fault for fault in violations(drawing) if fault.code in ("too-early", "overlap")] if drawing and asked.drawn else []
     messages = [*_missing(faults), *_first_of_each([fault for fault in faults if fault.code != "missing"]), *_first_of_each(late)]
@@ -77,11 +82,16 @@ def judge_challenge(key: str, subject: Schedule | Timeline) -> Outcome:
         messages.append(Message("drawn-longer", f"Your drawing takes {_slots(drawing.makespan)}. Judged is its order: where each "
                                 f"operation starts as soon as it can, it takes {_slots(timeline.makespan)}.", good=True))
     reached, said = asked.judge(asked, timeline)
-    return Outcome(_steps(asked, True, True, *reached), (*messages, *said), timeline)
+    return Outcome(_steps(asked, True, True, *reached), (*messages, *said), drawing if drawing and asked.drawn else timeline)
+
+
+def not_judged(asked: Challenge, message: Message) -> Outcome:
+    """The outcome of an answer of which nothing can be said but this."""
+    return Outcome(_steps(asked), (message,))
 
 
 def _slots(time):
-    return f"{float(time):g} slot{'s' * (time != 1)}"
+    return f"{number(time)} slot{'s' * (time != 1)}"
 
 
 def _steps(asked, complete=False, runs=False, *reached):

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 from course.checks.outcome import show_value
 from course.figures import stack, timeline_figure
-from course.figures.words import number
 from course.floors import step_floor
 from course.lessons.one_line import need, shown
 from course.real_run import NoRun, RealRun, busy
@@ -16,6 +15,7 @@ from course.schedules import SCHEDULES
 from course.simulation import Costs, simulate
 from course.steps import further_step, repeated
 from course.view import View, paragraphs, table, together
+from course.words import number
 
 PRICED = ("1f1b", "zb_h1", "zb_h2", "zb_v")
 
