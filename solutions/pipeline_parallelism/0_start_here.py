@@ -117,7 +117,7 @@ reveal("gradient-difference", first_run.gradient_difference)
 # | 4_virtual_stages | give each GPU several chunks of the model, run that order, measure what it gains and costs |
 # | 5_tp_pp_dp_design | lay a model out over the GPUs of a cluster by TP, PP and DP, and find the fastest layout that fits |
 # | 6_experiment_table | plan and run a table of experiments, and draw conclusions from it |
-# | 7_open_lab | write schedules of your own: why each idle cell is idle, how close to what is proven, on real processes; no points |
+# | 7_open_lab | write schedules of your own, see why each idle cell is idle and what is proven, run them; no points |
 #
 # Everything that you do stays on this machine. Where you are so far:
 

@@ -89,14 +89,14 @@ reveal("runs-or-stands")
 # The dashed stair is a **proven floor**: no schedule with *this placement* of stages is below it, whatever its order. Known
 # schedules below it have another placement (several **model chunks**, 模型块, a rank), or they split their backwards.
 #
-# 1F1B on 4 ranks with 8 micro-batches takes 22 slots and holds 4 micro-batches. Is there an order of the same operations that is
+# 1F1B on 3 ranks with 6 micro-batches takes 16 slots and holds 3 micro-batches. Is there an order of the same operations that is
 # shorter, or as short with less memory: `"yes"` or `"no"`?
 
 # %%
 predict("better-than-1f1b", ..., sure=...)
 
 # %%
-open_lab(schedules.one_f_one_b(4, 8))
+open_lab(schedules.one_f_one_b(3, 6))
 
 # %%
 reveal("better-than-1f1b")
@@ -104,16 +104,15 @@ reveal("better-than-1f1b")
 # %% [markdown]
 # 1F1B stands in a corner of the stair: without latency nothing with whole backwards and one stage a rank is shorter, and nothing
 # as short holds less. Elsewhere the stair may promise more than there is. A floor is a proof that nothing is *below*; what is
-# *there*, a search over all orders can tell, at small sizes. Here it has gone over every order of 4 stages and 8 micro-batches:
+# *there*, a search over all orders can tell, at small sizes. Here it goes over every order of 3 stages and 6 micro-batches:
 
 # %%
-reachable(ranks=4, micro_batches=8)
+reachable(ranks=3, micro_batches=6)
 
 # %% [markdown]
-# With room for 4 micro-batches the floor is reached, by 1F1B; with room for 2 or 3 the shortest of all orders is 2 slots above it.
-# (The last column is such an order as a line that `open_lab` reads: look at one.) The numbers are for a forward and a backward of
-# one slot. So whoever wants a shorter step must change the *operations*: cut the stages smaller, as interleaving (交错式) does,
-# or cut the backward.
+# With room for 3 micro-batches the floor is reached, by 1F1B; with room for 2 the shortest of all orders is 2 slots above it. (The
+# last column is such an order, as a line that `open_lab` reads: look at it.) So whoever wants a shorter step must change the
+# *operations*: cut the stages smaller, as interleaving (交错式) does, or cut the backward.
 #
 # A backward does two things. The **input gradient** (输入梯度, `I`) is what the stage before waits for; for the **weight
 # gradient** (权重梯度, `W`) nobody waits until the step ends. `I0` and `W0` in place of `B0` may stand apart, and an activation
@@ -153,8 +152,8 @@ reveal("zero-behind-a-barrier")
 
 # %% [markdown]
 # **"Zero bubble is free"** is tempting, and wrong twice. First, it is bought with memory: ZB-H2 holds nearly twice as many
-# micro-batches as 1F1B. Second, the idle slots have moved to the ends of the step, where stages begin and end at different times. If
-# something waits for *all* stages there (a norm of all gradients, an optimizer behind a barrier), they are a bubble again, and
+# micro-batches as 1F1B. Second, the idle slots have moved to the ends of the step, where stages begin and end at different times.
+# If something waits for *all* stages there (a norm of all gradients, an optimizer behind a barrier), they are a bubble again, and
 # ZB-H2 has bought nothing over ZB-H1. Only if each stage goes on with its own next step at once the slots are gone:
 
 # %%
@@ -175,8 +174,8 @@ zero_measured(plain_run, h1_run, h2_run)
 #
 # ## Slow links
 #
-# All plots so far had free messages. Now a message takes half a forward's time to arrive. 4 stages, 32 micro-batches, a backward of
-# two slots. Without latency GPipe and 1F1B take the same 105 slots. With it, is 1F1B's step `"shorter"` than GPipe's,
+# All plots so far had free messages. Now a message takes half a forward's time to arrive: 4 stages, 32 micro-batches, a backward
+# of two slots. Without latency GPipe and 1F1B take the same 105 slots. With it, is 1F1B's step `"shorter"` than GPipe's,
 # `"longer"`, or the `"same"`?
 
 # %%
@@ -191,8 +190,8 @@ reveal("shorter-with-slow-links")
 # %% [markdown]
 # **"Schedules rank the same whatever the links"** is the tempting wrong idea. In its steady state (稳态) 1F1B goes back and forth
 # between neighbours: a forward waits for a message from the left, the next backward for one from the right, again and again, and
-# each wait is in the step. GPipe pays for its messages while the pipeline fills and drains, and hardly in between. What 1F1B keeps is
-# its memory. On processes:
+# each wait is in the step. GPipe pays for its messages while the pipeline fills and drains, and hardly in between. What 1F1B
+# keeps is its memory. On processes:
 
 # %%
 gpipe_run, one_run = (run_for_real(schedule, costs=Costs(1, 2, latency=0.5)) for schedule in (
