@@ -194,8 +194,8 @@ def test_pytorchs_engine_runs_what_was_exported(folder, capsys, warm_workers):
 
 
 def test_what_can_be_reached_beside_what_is_proven():
-    rows = [line.split() for line in repr(reachable(4, 8)).splitlines()[2:]]
-    assert [row[:3] for row in rows] == [["1", "64", "64"], ["2", "32", "34"], ["3", "24", "26"], ["4", "22", "22"]]
+    rows = [line.split() for line in repr(reachable(3, 6)).splitlines()[2:]]
+    assert [row[:3] for row in rows] == [["1", "36", "36"], ["2", "18", "20"], ["3", "16", "16"]]  # as the notebook says it
     for memory, _, step, *_, line in rows:
         timeline = simulate(read_schedule(line))
         assert (timeline.makespan, max(timeline.peak_activations)) == (int(step), int(memory))

@@ -110,8 +110,8 @@ reveal("better-than-1f1b")
 reachable(ranks=3, micro_batches=6)
 
 # %% [markdown]
-# With room for 3 micro-batches the floor is reached, by 1F1B; with room for 2 the shortest of all orders is 2 slots above it. (The
-# last column is such an order, as a line that `open_lab` reads: look at it.) So whoever wants a shorter step must change the
+# With room for 3 micro-batches the floor is reached, by 1F1B; with room for 2 the shortest of all orders is 2 slots above it.
+# (The last column is such an order, as a line that `open_lab` reads: look at it.) So whoever wants a shorter step must change the
 # *operations*: cut the stages smaller, as interleaving (交错式) does, or cut the backward.
 #
 # A backward does two things. The **input gradient** (输入梯度, `I`) is what the stage before waits for; for the **weight
