@@ -47,7 +47,7 @@ def test_every_idle_cell_of_a_drawing_is_explained_also_those_that_nothing_force
     found = looked_at(GAPS)
     drawn, simulated, _ = found.figure.text.split("\n\n")
     assert drawn.count("idle, ") == 6 and "nothing stops B0 on stage 1 from slot 2 on" in drawn and "drain: stage 1" in drawn
-    assert "nothing stops" not in simulated and "1F1B, each operation as early as it can: F 1, B 1" in simulated
+    assert "nothing stops" not in simulated and "1F1B, each operation as early as it can: F 1, B = I + W = 1" in simulated
     for sentence in ("stage 0 waits for B0 of stage 1, which ends at slot 4", "nothing stops F2 on stage 1 from slot 6 on"):
         assert sentence in found.figure.svg  # on hover
     assert "stage 0: an input is not done: 2; drain: nothing left: 0" in found.lines
@@ -68,9 +68,9 @@ def test_a_drawing_is_judged_by_its_slots_and_its_order_goes_on():
 def test_a_deadlock_is_drawn_with_its_cycle_and_the_known_schedules_stay():
     found = looked_at(NO_WAY)
     stands = "stage 0 is at B0 and waits for B0 of stage 1; stage 1 is at F1 and waits for F1 of stage 0"
-    assert found.remarks == (f"deadlock: {stands}.",)
+    assert found.remarks == (f"Deadlock: {stands}.",)
     assert "stage 1 is at F1 and waits for F1 of stage 0" in found.figure.text and "GPipe" in found.figure.text
-    assert "yours" not in found.figure.text and found.lines == () and "deadlock" in found.summary
+    assert "yours" not in found.figure.text and found.lines == () and "Deadlock" in found.summary
 
 
 def test_of_many_faults_the_first_of_each_kind_is_said():

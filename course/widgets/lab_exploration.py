@@ -73,7 +73,7 @@ def _first(faults):
         seen[fault.code] += 1
     faults = [fault for _, fault in sorted(zip(rounds, faults, strict=True), key=itemgetter(0))]
     more = f"And {counted(len(faults) - MOST_FAULTS, 'more fault')}."
-    return [f"{fault.message}." for fault in faults[:MOST_FAULTS]] + [more] * (len(faults) > MOST_FAULTS)
+    return [f"{fault.message[0].upper()}{fault.message[1:]}." for fault in faults[:MOST_FAULTS]] + [more] * (len(faults) > MOST_FAULTS)
 
 
 def _times(setting, subject):
@@ -82,7 +82,7 @@ def _times(setting, subject):
     if subject.schedule.split:
         parts += [f"I {number(setting.input_grad)}", f"W {number(setting.weight_grad)}"]
     else:
-        parts.append(f"B {number(setting.input_grad + setting.weight_grad)}")
+        parts.append(f"B = I + W = {number(setting.input_grad + setting.weight_grad)}")
     chunks = subject.schedule.chunks
     parts += [f"a chunk 1/{chunks} of it"] * (chunks > 1) + [f"latency {number(setting.latency)}"] * (setting.latency > 0)
     return ", ".join(parts)
