@@ -1,10 +1,11 @@
 """What the open lab does with a schedule of 10,000 operations, each part and all together. Target: about a second.
 
-Beside it the same for a quarter and for four times as many: linear is four times the time. The bytes are the picture's and the
-line's, which a page and a mail have to bear.
+Beside it the same for a quarter and for four times as many: linear is one time an operation, a ratio of 1 to the smallest. The
+bytes are the picture's and the line's, which a page and a mail have to bear.
 """
 
 import argparse
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -19,6 +20,7 @@ from course.simulation import Costs, simulate
 from course.waiting import waits
 
 RANKS = 8
+SIZES = (2_500, 10_000, 40_000)
 COSTS = Costs(1, 2, latency=1)
 
 
@@ -50,27 +52,38 @@ def deadlocked(operations: int) -> Schedule:
 MADE = {"interleaved 1F1B": interleaved, "one's own": own, "deadlocked": deadlocked}
 
 
-def row_of(name: str, operations: int, repeats: int) -> list[str]:
-    """One schedule: medians in milliseconds of each part, then bytes of the picture and of the line."""
+def measured(name: str, operations: int, repeats: int) -> tuple[int, list[float], int, int]:
+    """One schedule: its operations, median seconds of each part, bytes of the picture and of the line."""
     schedule = MADE[name](operations)
     faults = clocked(lambda: violations(schedule), repeats)
     if violations(schedule):
         simulated = waited = [0.0]
-        drawn = clocked(lambda: stuck_figure(schedule), repeats)
-        figure = stuck_figure(schedule)
+
+        def draw():
+            return stuck_figure(schedule)
     else:
         timeline = simulate(schedule, COSTS)
         simulated = clocked(lambda: simulate(schedule, COSTS), repeats)
         waited = clocked(lambda: waits(timeline, COSTS), repeats)
         found = waits(timeline, COSTS)
-        drawn = clocked(lambda: timeline_figure(timeline, waits=found), repeats)
-        figure = timeline_figure(timeline, waits=found)
+
+        def draw():
+            return timeline_figure(timeline, waits=found)
     line = to_line(schedule)
-    written, read = clocked(lambda: to_line(schedule), repeats), clocked(lambda: from_line(line), repeats)
-    parts = [faults, simulated, waited, drawn, written, read]
-    times = [middle(part) * 1000 for part in parts]
-    return [name, f"{sum(map(len, schedule.ranks)):,}", *(f"{time:.0f}" for time in times), f"{sum(times):.0f}",
-            f"{len(figure.svg):,}", f"{len(line):,}"]
+    parts = [faults, simulated, waited, clocked(draw, repeats), clocked(lambda: to_line(schedule), repeats),
+             clocked(lambda: from_line(line), repeats)]
+    return sum(map(len, schedule.ranks)), [middle(part) for part in parts], len(draw().svg), len(line)
+
+
+def rows_of(name: str, sizes: Sequence[int], repeats: int) -> Iterator[list[str]]:
+    """A row for each size: milliseconds of each part and of all, microseconds an operation, their ratio to the first size's."""
+    first = None
+    for size in sizes:
+        operations, times, picture, line = measured(name, size, repeats)
+        each = sum(times) / operations
+        first = first or each
+        yield [name, f"{operations:,}", *(f"{1000 * time:.0f}" for time in [*times, sum(times)]), f"{1e6 * each:.0f}",
+               f"{each / first:.2f}", f"{picture:,}", f"{line:,}"]
 
 
 def main():
@@ -79,9 +92,9 @@ def main():
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     heading(f"the open lab, {options.repeats} repeats, medians in milliseconds")
-    show(["schedule", "operations", "violations", "simulate", "waits", "figure", "line", "read it", "together", "svg bytes",
-          "line bytes"],
-         [row_of(name, operations, options.repeats) for name in MADE for operations in (2_500, 10_000, 40_000)])
+    show(["schedule", "operations", "violations", "simulate", "waits", "figure", "line", "read it", "together", "us each",
+          "ratio", "svg bytes", "line bytes"],
+         [row for name in MADE for row in rows_of(name, SIZES, options.repeats)])
 
 
 if __name__ == "__main__":

@@ -116,4 +116,5 @@ def _arrows(stands, heavy, layout: Layout, edge, wide):
         look = HEAVY_ARROW if rank in heavy else ARROW
         yield path(f"M{begin:.1f} {leaves:.1f}C{begin + bulge:.1f} {leaves:.1f} "
                    f"{end + bulge:.1f} {reaches:.1f} {end:.1f} {reaches:.1f}", **look)
-        yield path(f"M{end - 6:.1f} {reaches:.1f}l7 -4.5v9z", fill=look["stroke"])
+        half = 2 * look["stroke_width"] + 1
+        yield path(f"M{end - 6:.1f} {reaches:.1f}l{half + 2:.1f} {-half:.1f}v{2 * half:.1f}z", fill=look["stroke"])
