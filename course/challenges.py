@@ -187,6 +187,10 @@ def _why_longer(asked, timeline, longest):
     if least > longest:
         return [Message("too-little-room", f"No stage ever holds more than {counted(held, 'micro-batch')}. With that no step is "
                         f"shorter than {_slots(least)}, which is proven.")]
+    first = [operation.kind for operation in timeline.schedule.ranks[-1]].index("B")
+    if first > 1:
+        return [Message("last-stage-late", f"The last stage runs {first} forwards before its first backward, for which all other "
+                        "stages wait. It could run it behind its first forward.")]
     return []
 
 
