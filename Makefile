@@ -20,7 +20,7 @@ SETUP := pyproject.toml tools/environment.py tools/labconfig/pipeline-parallelis
 
 SAMPLE := build/sample_class
 GRADE_FLAGS ?=
-BENCHMARKS := core open_lab pool step_time pacing layout layout_run lab explorer grading notebooks
+BENCHMARKS := core open_lab frontier pool step_time pacing layout layout_run lab explorer grading notebooks
 
 .PHONY: help lab test notebooks release grade bench lint clean
 

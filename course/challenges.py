@@ -187,18 +187,25 @@ def _why_longer(asked, timeline, longest):
     if least > longest:
         return [Message("too-little-room", f"No stage ever holds more than {counted(held, 'micro-batch')}. With that no step is "
                         f"shorter than {_slots(least)}, which is proven.")]
+    first = [operation.kind for operation in timeline.schedule.ranks[-1]].index("B")
+    if first > 1:
+        return [Message("last-stage-late", f"The last stage runs {first} forwards before its first backward, for which all other "
+                        "stages wait. It could run it behind its first forward.")]
     return []
 
 
 def _by_hand(asked, timeline):
     known = simulate(zb_h1(asked.ranks, asked.micro_batches), asked.costs)
     first = simulate(one_f_one_b(asked.ranks, asked.micro_batches), asked.costs)
-    return _within(asked, timeline, known.makespan, max(first.peak_activations), _w_at_once)
+    return _within(asked, timeline, known.makespan, max(first.peak_activations), _where_w_is)
 
 
-def _w_at_once(timeline):
-    if all(rank[place + 1].kind == "W" for rank in timeline.schedule.ranks
-           for place, operation in enumerate(rank) if operation.kind == "I"):
+def _where_w_is(timeline):
+    ranks = timeline.schedule.ranks
+    if all({operation.kind for operation in rank[-timeline.schedule.micro_batches:]} == {"W"} for rank in ranks):
+        return [Message("w-at-the-end", "Every W waits until all other operations of its stage are done: it fills no idle slot "
+                        "between them, and every activation is held until then.")]
+    if all(rank[place + 1].kind == "W" for rank in ranks for place, operation in enumerate(rank) if operation.kind == "I"):
         return [Message("w-right-behind", "Every W stands right behind its I, as if the backwards were whole. Only a W that is "
                         "put off lets an operation go first for which another stage waits.")]
     return []
@@ -208,7 +215,8 @@ def _beaten(asked, timeline):
     """Whether the step is shorter than 1F1B's; and what more there is to find."""
     schedule, step, held = timeline.schedule, timeline.makespan, max(timeline.peak_activations)
     theirs = simulate(one_f_one_b(asked.ranks, asked.micro_batches), asked.costs)
-    both = f"{_this_is(schedule)} The step takes {_slots(step)}, 1F1B's {_slots(theirs.makespan)}.".strip()
+    both = f"{_this_is(schedule)} The step takes {_slots(step)}"
+    both = f"{both}, 1F1B's {_slots(theirs.makespan)}.".strip() if schedule != theirs.schedule else f"{both}."
     if step >= theirs.makespan:
         return (False,), [Message("too-long", f"{both} 1F1B runs a forward only when a backward has come back, so each pair "
                                   "waits for a message in each direction. What could a stage do meanwhile, if it had started "

@@ -4,7 +4,9 @@
 
 The pair is the point: on a GPU the all-to-all messages of a mixture of experts in the one are hidden behind the arithmetic of
 the other. Here a rank does one operation at a time, so a pair is an F and then a B, and what is bought stays out of the
-picture. It costs 2p + 1 chunks held on every rank, and at least 2p micro-batches.
+picture. It costs 2p + 1 chunks held on every rank, twice the messages of one stage a rank, and at least 2p micro-batches.
+Some slots stay idle inside the step; a barrier at its end adds none to them (`course.steps` shows it), for all ranks end at
+one time.
 """
 
 from collections import deque

@@ -7,7 +7,7 @@
 Buys a bubble of (p-1)(F+I-W) on each stage in place of (p-1)(F+I+W), with no more held than 1F1B's stage 0 holds. It costs
 that room on every stage: an activation stays until its W, and the last stage holds p of them where 1F1B holds one. And the
 idle slots are only pushed to the ends of the step: stages begin and end at different times, so whatever waits for all of them
-(a norm of all gradients, an optimizer's step behind a barrier) turns the slots back into a bubble.
+(a norm of all gradients, an optimizer's step behind a barrier) turns the slots back into a bubble: `course.steps` shows it.
 """
 
 from course.schedule import Operation, Schedule

@@ -5,7 +5,7 @@
 With F, I and W equally long and no latency no rank is idle between its first operation and its last, and every rank holds
 what 1F1B's stage 0 holds: 2p chunks of half the size. It costs twice the messages of one stage a rank, and it is zero only
 there: where F, I and W differ idle slots come back, and a barrier at the end of the step makes the slots before a rank's
-first operation and after its last a bubble again.
+first operation and after its last a bubble again (`course.steps` shows it).
 """
 
 from course.schedule import Operation, Schedule
