@@ -72,8 +72,8 @@ def _first(faults):
         rounds.append(seen[fault.code])
         seen[fault.code] += 1
     faults = [fault for _, fault in sorted(zip(rounds, faults, strict=True), key=itemgetter(0))]
-    more = f"And {counted(len(faults) - MOST_FAULTS, 'more fault')}."
-    return [f"{fault.message[0].upper()}{fault.message[1:]}." for fault in faults[:MOST_FAULTS]] + [more] * (len(faults) > MOST_FAULTS)
+    said = [f"{fault.message[0].upper()}{fault.message[1:]}." for fault in faults[:MOST_FAULTS]]
+    return said + [f"And {counted(len(faults) - MOST_FAULTS, 'more fault')}."] * (len(faults) > MOST_FAULTS)
 
 
 def _times(setting, subject):
