@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable
 
 from autograder.files import shown
-from course.hand_in import ASSIGNMENT, notebooks_to_hand_in
-from course.progress import FIRST_NOTEBOOK
+from course.hand_in import ASSIGNMENT, WITHOUT_POINTS, notebooks_to_hand_in
 
 # A name of each kind, and the part of it that is the student's id: the number (or name) by which the LMS takes marks back.
 RULES = {
@@ -14,7 +13,7 @@ RULES = {
     "Canvas": re.compile(r"[^_]+(?:_LATE)?_(?P<student>\d+)_\d+_.+", re.IGNORECASE),  # lastname_12345_67890_x.zip
 }
 STUDENT = re.compile(r"\w(?:[\w.@ -]{0,62}[\w@-])?")  # what is safe as a folder, in a CSV and on nbgrader's command line
-_NOTEBOOKS = "|".join(re.escape(name.removesuffix(".ipynb")) for name in [FIRST_NOTEBOOK, *notebooks_to_hand_in()])
+_NOTEBOOKS = "|".join(re.escape(name.removesuffix(".ipynb")) for name in [*WITHOUT_POINTS, *notebooks_to_hand_in()])
 _NOTEBOOK = re.compile(rf"(?:.*_)?(?P<name>{_NOTEBOOKS})(?:[ _-]?\(?\d+\)?)?\.ipynb", re.IGNORECASE)
 
 

@@ -70,7 +70,7 @@ def submission(place, student):
     ("s_1_1_gpipe_diagram.ipynb", "s_1"),
     ("s-1_2_1f1b_phases (1).ipynb", "s-1"),
     ("x@example.org.ZIP", "x@example.org"),
-    ("s-1_0_start_here.ipynb", "s-1"),
+    ("s-1_0_start_here.ipynb", "s-1"), ("s-1_7_open_lab.ipynb", "s-1"),
 ])
 def test_whose_a_name_is(name, student):
     assert student_of(name) == student

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from autograder.files import MAX_BYTES, Rejected
 from autograder.intake import MAX_EXTRA, MAX_SOURCE, read_submission
 from autograder.release import NoRelease, read_releases
-from course.hand_in import ASSIGNMENT
+from course.hand_in import ASSIGNMENT, WITHOUT_POINTS, notebooks_to_hand_in
 from tests.submissions import ROOT, answer, code, hand_in, notebook, place_of, save
 
 NAME = "1_gpipe_diagram"
@@ -228,6 +228,15 @@ def test_too_many_own_cells_and_too_long_ones_are_left_out(folder):
     assert source(found.notebooks[NAME], "ex1-bubbles-answer") == ""
     assert source(found.notebooks[NAME], "ex1-diagram-answer") != ONE[NAME].cells["ex1-diagram-answer"].source
     assert any("3" in note and str(MAX_EXTRA) in note for note in found.notes)
+
+
+def test_notebooks_without_points_are_no_fault(folder):
+    assert {path.name for path in (ROOT / "notebooks" / ASSIGNMENT).glob("*.ipynb")} == {
+        *WITHOUT_POINTS, *notebooks_to_hand_in()}
+    before = read(folder).notes
+    for name in WITHOUT_POINTS:
+        save(folder / name, {"cells": [code("1 + 1")], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    assert read(folder).notes == before
 
 
 def test_a_lone_surrogate_can_be_written(folder):
