@@ -106,6 +106,15 @@ def test_a_bad_file_is_answered_in_one_line(text, options, words, tmp_path, caps
     assert all(word in errors for word in words)
 
 
+def test_a_file_that_deadlocks_is_drawn_as_far_as_it_goes(tmp_path, capsys):
+    (tmp_path / "mine.csv").write_text("0F0,0B0,0F1,0B1\n1F0,1F1,1B0,1B1\n")
+    assert main(["show", str(tmp_path / "mine.csv")]) == 2
+    printed = capsys.readouterr()
+    assert printed.out.startswith("F0 .\n.  F0\n! deadlock: stage 0, stage 1, each waits for the next, for ever\n")
+    assert printed.err.startswith("python -m course: deadlock: stage 0 is at B0") and printed.err.count("\n") == 1
+    assert main(["show", str(tmp_path / "mine.csv"), "--csv"]) == 0
+
+
 def test_show_needs_no_torch_and_no_notebook():
     code = ("import sys; from course.__main__ import main; main(['show', 'gpipe']); "
             "print({'torch', 'IPython', 'matplotlib', 'multiprocessing'} & set(sys.modules))")

@@ -67,3 +67,8 @@ def test_a_drawing_with_faults_is_explained_too():
     drawn = Timeline.from_grid("F0 .  B0\n.  .  .", 2, 1)
     assert "idle, slot 1 to 2: stage 0 waits for B0 of stage 1, which is nowhere" in (
         timeline_figure(drawn, waits=waits(drawn)).text)
+
+
+def test_a_grid_that_no_page_bears_is_left_out():
+    figure = timeline_figure(simulate(schedules.gpipe(2, 1), Costs([1, 90_000], [1, 90_000])))
+    assert figure.text.startswith("(180002 slots on 2 stages: too many cells for text)\n180002 slots; bubble")

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from course import Costs, Operation, Schedule, Timeline, schedules, simulate
 from course.schedules import SCHEDULES
+from course.simulation import as_far_as_it_goes
 from course.waiting import CHOICE, DRAIN, INPUT, MESSAGE, waits
+from tests.test_legality import mutants
 
 TIMES = st.lists(st.integers(0, 6).map(lambda halves: Fraction(halves, 2)), min_size=8, max_size=8)
 
@@ -113,6 +115,15 @@ def test_what_is_there_too_early_twice_or_not_at_all_is_no_reason_to_stop():
         assert sum(wait.end - wait.start for wait in waits(drawn)) == 2 * drawn.makespan - drawn.work
     assert waits(Timeline.from_grid("F0 . B0\n. . .", 2, 1))[0].message == (
         "stage 0 waits for B0 of stage 1, which is nowhere")
+
+
+@settings(max_examples=80)
+@given(mutants(), st.integers(0, 2))
+def test_of_any_schedule_as_far_as_it_goes_each_idle_moment_has_a_reason(schedule, latency):
+    gone = as_far_as_it_goes(schedule)
+    found = waits(gone, Costs(latency=latency))
+    assert sum(wait.end - wait.start for wait in found) == len(schedule.ranks) * gone.makespan - gone.work
+    assert all(wait.message.count(schedule.place(wait.rank)) for wait in found)
 
 
 def test_costs_of_another_schedule_are_refused():

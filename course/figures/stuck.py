@@ -1,19 +1,21 @@
 """A schedule that does not come to its end, as far as it goes: where each rank stands, and the rank that it waits for."""
 
+from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
 
 from course.figures.boxes import sign
 from course.figures.figure import Figure
-from course.figures.layout import BAR, RIGHT, WIDTH, Layout
+from course.figures.layout import BAR, RIGHT
 from course.figures.looks import FAULT
-from course.figures.svg import box, document, path, text
-from course.figures.timeline import LINE, plot
+from course.figures.svg import box, path, text
+from course.figures.timeline import finished, plot
 from course.figures.words import fault_lines, grid
-from course.legality import Standing, cycles, in_words, rings, violations
+from course.legality import Standing, Violation, cycles, in_words, rings, violations
 from course.schedule import Schedule
 from course.simulation import as_far_as_it_goes, standing
-from course.waiting import DRAIN, Wait, waits
+from course.timeline import Timeline
+from course.waiting import DRAIN, INPUT, Wait, waits
 from course.words import counted
 
 LEAST_SLOTS = 8  # a row of fewer slots has no wider boxes
@@ -29,91 +31,107 @@ KEY = "Hollow: the operation at which a rank stands. Arrow: to the rank that it 
 HEAVY_KEY = " Heavy: they wait in a circle."
 
 
+@dataclass(frozen=True)
+class _Stop:
+    """Where a schedule stops: what ran, who stands and what to say of it, who waits in a circle, the faults."""
+
+    schedule: Schedule
+    gone: Timeline
+    stands: dict[int, Standing]
+    sentences: dict[int, str]
+    heavy: set[int]
+    faults: list[Violation]
+
+    def passed(self, fault: Violation) -> bool:
+        """Whether a fault lies in what ran."""
+        return fault.position is not None and fault.position < len(self.gone.schedule.ranks[fault.rank])
+
+    def stands_at(self, fault: Violation) -> bool:
+        """Whether its rank stands at it."""
+        return fault.rank in self.stands and fault.position == len(self.gone.schedule.ranks[fault.rank])
+
+
+def _stop(schedule):
+    gone = as_far_as_it_goes(schedule)
+    stands = {stand.rank: stand for stand in standing(schedule, gone)}
+    there = {operation for rank in schedule.ranks for operation in rank} if stands else ()
+    sentences = {rank: in_words(schedule, stand) + ("" if stand.needed in there else ", which is nowhere")
+                 for rank, stand in stands.items()}
+    heavy = {rank for ring in rings({rank: stand.on for rank, stand in stands.items()}) for rank in ring}
+    return _Stop(schedule, gone, stands, sentences, heavy, violations(schedule))
+
+
 def stuck_figure(schedule: Schedule, title: str = "") -> Figure:
     """Draw a schedule, legal or not, as far as it goes, in slots of one operation, with its faults marked.
 
     A rank that stands has a hollow box with the operation at which it stands, and an arrow to the rank that it waits for;
     where they wait in a circle, boxes and arrows are heavy. The text form says the same.
     """
-    gone, faults = as_far_as_it_goes(schedule), violations(schedule)
-    stands = {stand.rank: stand for stand in standing(schedule, gone)}
-    heavy = {rank for ring in rings({rank: stand.on for rank, stand in stands.items()}) for rank in ring}
-    lengths = [len(rank) for rank in gone.schedule.ranks]
-    inside, outside = [], []
-    for fault in faults:
-        (outside if fault.position is None or fault.position >= lengths[fault.rank] else inside).append(fault)
-    idle = [wait for wait in waits(gone) if not (wait.reason == DRAIN and wait.rank in stands)]
-    idle += [_for_ever(gone, stand, schedule) for stand in stands.values() if _free(gone, stand.rank) < gone.makespan]
-    wide = LETTER * max((len(schedule.label_on(stand.rank, stand.operation)) for stand in stands.values()), default=0) + 12
-    right = RIGHT + (GAP + wide + ARROWS if stands else 0)
-    layout, _, body = plot(gone, title, inside, "slot", max(gone.makespan, LEAST_SLOTS), idle, right, until=gone.makespan)
-    edge = layout.x(gone.makespan) + GAP
-    body += [*_arrows(stands, heavy, layout, edge, wide), *_hollows(schedule, stands, heavy, layout, edge, wide)]
-    at_hollow = {fault.rank for fault in faults if fault.position == lengths[fault.rank] and fault.rank in stands}
-    body.append(f'<g text-anchor="middle">{"".join(sign(edge, layout.y(rank)) for rank in sorted(at_hollow))}</g>')
+    stop = _stop(schedule)
+    gone, until = stop.gone, stop.gone.makespan
+    wide = LETTER * max((len(schedule.label_on(stand.rank, stand.operation)) for stand in stop.stands.values()), default=0) + 12
+    right = RIGHT + (GAP + wide + ARROWS if stop.stands else 0)
+    marks = [fault for fault in stop.faults if stop.passed(fault)]
+    layout, _, body = plot(gone, title, marks, "slot", max(until, LEAST_SLOTS), _idle(stop), right, until)
+    edge = layout.x(until) + GAP
+    body += [*_arrows(stop, layout, edge, wide), *_hollows(stop, layout, edge, wide)]
+    signs = (sign(edge, layout.y(rank)) for rank in sorted({fault.rank for fault in stop.faults if stop.stands_at(fault)}))
+    body.append(f'<g text-anchor="middle">{"".join(signs)}</g>')
+    notes, said = _words(stop, title)
+    return finished(layout, body, notes, title or "As far as it goes", said)
+
+
+def _idle(stop):
+    """Why the ranks are idle: who stands has something left, so that it is no drain."""
+    found = [wait for wait in waits(stop.gone) if not (wait.reason == DRAIN and wait.rank in stop.stands)]
+    until = stop.gone.makespan
+    for rank, stand in stop.stands.items():
+        free = max(stop.gone.ends[rank], default=0)
+        if free < until:
+            found.append(Wait(rank, free, until, INPUT, stand.operation, stand.needed, f"{stop.sentences[rank]}, for ever"))
+    return found
+
+
+def _words(stop, title):
+    """The notes under the picture, each with its weight, and the text form."""
+    schedule, gone = stop.schedule, stop.gone
+    circles = [cycle for cycle in cycles(schedule) if all(stop.stands.get(stand.rank) == stand for stand in cycle)]
+    told = {cycle[0].rank for cycle in circles}
+    deadlocks = [f"! deadlock: {', '.join(schedule.place(stand.rank) for stand in cycle)}, each waits for the next, for ever"
+                 for cycle in circles]
+    faults = [fault for fault in stop.faults if fault.code != "deadlock" or fault.rank not in told]
+    ends = [stop.sentences[rank] for rank in sorted(stop.stands, key=lambda rank: rank not in stop.heavy)]
     total = f"{counted(len(gone.spans), 'operation')} of {sum(map(len, schedule.ranks))} can run, until slot {gone.makespan}"
-    key = [KEY + HEAVY_KEY * bool(heavy)] if stands else []
-    deadlocks, told = _deadlocks(schedule, stands)
-    ends = [_said(schedule, stand) for stand in sorted(stands.values(), key=lambda stand: stand.rank not in heavy)]
-    bold = [*deadlocks[:MOST_LISTED], *fault_lines(_others(outside, told), MOST_LISTED)]
+    key = [KEY + HEAVY_KEY * bool(stop.heavy)] if stop.stands else []
+    bold = [*deadlocks[:MOST_LISTED], *fault_lines([fault for fault in faults if not stop.passed(fault)], MOST_LISTED)]
     plain = [*_first(ends, MOST_LISTED), *key, total]
     notes = [(part, weight) for lines, weight in ((bold, "bold"), (plain, "normal"))
              for line in lines for part in wrap(line, WIDEST)]
-    body += [text(8, layout.bottom + 40 + LINE * line, words, font_weight=weight) for line, (words, weight) in enumerate(notes)]
-    lines = [*[title] * bool(title), grid(gone, 1), *deadlocks, *fault_lines(_others(faults, told)),
-             *_first(ends, MOST_SAID), total]
-    said, label = "\n".join(lines), title or "As far as it goes"
-    return Figure(document(WIDTH, layout.bottom + 28 + LINE * len(notes), "".join(body), label, said), said)
-
-
-def _deadlocks(schedule, stands):
-    """A line for each circle in the picture, and the rank at which `violations` finds it."""
-    circles = [cycle for cycle in cycles(schedule) if all(stands.get(stand.rank) == stand for stand in cycle)]
-    lines = [f"! deadlock: {', '.join(schedule.place(stand.rank) for stand in cycle)}, each waits for the next, for ever"
-             for cycle in circles]
-    return lines, {cycle[0].rank for cycle in circles}
-
-
-def _others(faults, told):
-    """The faults without the deadlocks that are told already."""
-    return [fault for fault in faults if fault.code != "deadlock" or fault.rank not in told]
-
-
-def _free(gone, rank):
-    return max(gone.ends[rank], default=0)
-
-
-def _for_ever(gone, stand, schedule):
-    return Wait(stand.rank, _free(gone, stand.rank), gone.makespan, "input", stand.operation, stand.needed,
-                f"{_said(schedule, stand)}, for ever")
-
-
-def _said(schedule, stand: Standing):
-    there = any(stand.needed in rank for rank in schedule.ranks)
-    return in_words(schedule, stand) + (", which is nowhere" if not there else "")
+    said = [*[title] * bool(title), grid(gone, 1), *deadlocks, *fault_lines(faults), *_first(ends, MOST_SAID), total]
+    return notes, "\n".join(said)
 
 
 def _first(lines, most):
     return lines[:most] + [f"and {counted(len(lines) - most, 'more rank')} that cannot go on"] * (len(lines) > most)
 
 
-def _hollows(schedule, stands, heavy, layout: Layout, edge, wide):
-    for rank, stand in stands.items():
+def _hollows(stop, layout, edge, wide):
+    for rank, stand in stop.stands.items():
         y = layout.y(rank)
-        yield path(box(edge, y, wide, BAR), **(HEAVY_HOLLOW if rank in heavy else HOLLOW))
-        yield text(edge + wide / 2, y + 17, schedule.label_on(rank, stand.operation), text_anchor="middle")
+        yield path(box(edge, y, wide, BAR), **(HEAVY_HOLLOW if rank in stop.heavy else HOLLOW))
+        yield text(edge + wide / 2, y + 17, stop.schedule.label_on(rank, stand.operation), text_anchor="middle")
         yield (f'<path d="{box(edge, y, wide, BAR)}" fill="none" pointer-events="all">'
-               f"<title>{escape(_said(schedule, stand))}</title></path>")
+               f"<title>{escape(stop.sentences[rank])}</title></path>")
 
 
-def _arrows(stands, heavy, layout: Layout, edge, wide):
-    farthest = max((abs(stand.on - rank) for rank, stand in stands.items()), default=0) or 1
-    for rank, stand in stands.items():
+def _arrows(stop, layout, edge, wide):
+    farthest = max((abs(stand.on - rank) for rank, stand in stop.stands.items()), default=0) or 1
+    for rank, stand in stop.stands.items():
         # one that goes up passes around one that goes down
         bulge = 18 + (ARROWS - 18) * abs(stand.on - rank) / farthest + UP * (stand.on < rank)
-        begin, end = edge + wide, (edge + wide if stand.on in stands else edge - 4) + 7
+        begin, end = edge + wide, (edge + wide if stand.on in stop.stands else edge - 4) + 7
         leaves, reaches = layout.y(rank) + OUT, layout.y(stand.on) + IN
-        look = HEAVY_ARROW if rank in heavy else ARROW
+        look = HEAVY_ARROW if rank in stop.heavy else ARROW
         yield path(f"M{begin:.1f} {leaves:.1f}C{begin + bulge:.1f} {leaves:.1f} "
                    f"{end + bulge:.1f} {reaches:.1f} {end:.1f} {reaches:.1f}", **look)
         half = 2 * look["stroke_width"] + 1

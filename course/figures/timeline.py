@@ -31,11 +31,14 @@ def timeline_figure(timeline: Timeline, title: str = "", marks=(), unit: str = "
     span = max(float(timeline.makespan), float(scale or 0)) or 1.0
     layout, boxes, body = plot(timeline, title, marks, unit, span, waits)
     notes = _notes(timeline, marks, unit, summary, shows_hatches(boxes))
-    body += [text(8, layout.bottom + 40 + LINE * line, words, font_weight=weight)
-             for line, (words, weight) in enumerate(notes)]
     said = text_form(timeline, title, marks, unit, slot or slot_of(timeline), summary, grid, idle_lines(timeline, waits, unit))
-    label = f"{title or 'Timeline'}, {layout.rows} rows"
-    return Figure(document(WIDTH, layout.bottom + 28 + LINE * len(notes), "".join(body), label, said), said)
+    return finished(layout, body, notes, f"{title or 'Timeline'}, {layout.rows} rows", said)
+
+
+def finished(layout: Layout, body: list[str], notes: Sequence[tuple[str, str]], label, said) -> Figure:
+    """The figure: the elements of its plot, and under the axis the notes, lines each with its weight."""
+    lines = [text(8, layout.bottom + 40 + LINE * line, words, font_weight=weight) for line, (words, weight) in enumerate(notes)]
+    return Figure(document(WIDTH, layout.bottom + 28 + LINE * len(notes), "".join(body + lines), label, said), said)
 
 
 def plot(timeline: Timeline, title, marks, unit, span, waits=(), right=RIGHT, until=None) -> tuple[Layout, list[Box], list[str]]:

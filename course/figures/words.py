@@ -6,10 +6,11 @@ from fractions import Fraction
 from course.drawing import CONTINUED
 from course.schedule import Schedule
 from course.timeline import Timeline
-from course.words import at, number, units
+from course.words import at, counted, number, units
 
 _LARGEST_DENOMINATOR = 9999
 _WIDEST_GRID = 400
+_MOST_CELLS = 200_000
 _MOST_PEAKS = 16
 _MOST_FAULTS = 100
 
@@ -90,7 +91,13 @@ def text_form(timeline: Timeline, title, marks, unit, slot, summary, with_grid, 
 
 
 def grid(timeline: Timeline, slot=None) -> str:
-    """The text grid; a measured one whose shortest operations would make it endless gets coarser cells."""
+    """The text grid; a measured one whose shortest operations would make it endless gets coarser cells.
+
+    One of a size that no page bears is a line that says so.
+    """
+    rows, slots = len(timeline.starts), timeline.makespan / (slot or timeline.makespan or 1)
+    if rows * slots > _MOST_CELLS:
+        return f"({number(slots)} slots on {counted(rows, timeline.schedule.row_word)}: too many cells for text)"
     drawn = timeline.grid(slot)
     if slot is None and len(drawn.partition("\n")[0]) > 4 * _WIDEST_GRID:
         drawn = timeline.grid(timeline.makespan / _WIDEST_GRID)
