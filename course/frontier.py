@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from course.floors import step_floor, times_of
+from course.floors import ROUNDING, step_floor, times_of
 from course.schedule import Operation, Schedule
 from course.simulation import Costs
 
@@ -39,9 +39,9 @@ def frontier(stage_to_rank: Sequence[int], micro_batches: int, costs: Costs | No
     homes = tuple(stage_to_rank)
     chunks, corners = max(map(homes.count, homes)), []
     best, room = shortest(homes, micro_batches, costs, split), chunks
-    while not corners or corners[0].step > best.step:
+    while not corners or _longer(corners[0].step, best.step):
         found = shortest(homes, micro_batches, costs, split, room)
-        if not corners or found.step < corners[0].step:
+        if not corners or _longer(corners[0].step, found.step):
             corners.insert(0, found._replace(memory=_plain(Fraction(room, chunks))))
         room += 1
     return tuple(corners)
@@ -62,6 +62,11 @@ def shortest(stage_to_rank: Sequence[int], micro_batches: int, costs: Costs | No
         raise ValueError(f"room = {room}: the stages of one rank need {max(map(search.homes.count, search.homes))} for one "
                          "micro-batch alone")
     return search.run()
+
+
+def _longer(step, other):
+    """Up to the rounding of floats, which are added up in another order each time."""
+    return step > other + ROUNDING * other if isinstance(step, float) else step > other
 
 
 def _plain(number):
