@@ -40,15 +40,11 @@ def step_floor(stage_to_rank: Sequence[int], micro_batches: int, costs: Costs | 
     At most k of these intervals overlap, so they fall into k classes without overlap (interval graphs are perfect), and one
     class has at least the k-th part of their number, and one the k-th part of their length.
     """
-    homes = _placed(stage_to_rank, micro_batches)
-    work, links, held = _jobs(homes, micro_batches, costs or Costs(), split)
-    bounds = [_one_at_a_time(jobs) for jobs in (*work.values(), *links.values())]
-    if room is not None:
-        need_sizes(room=room)
-        if room < max(map(homes.count, homes)):
-            return math.inf
-        bounds += [_held_in(room, jobs) for found in held for jobs in found.values()]
-    return _plain(max(bounds))
+    bounds = Bounds.of(stage_to_rank, micro_batches, costs, split)
+    if room is None:
+        return bounds.busy
+    need_sizes(room=room)
+    return bounds.within(room)
 
 
 def memory_floor(stage_to_rank: Sequence[int], micro_batches: int, costs: Costs | None = None, split: bool = False, step=None):
@@ -58,30 +54,26 @@ def memory_floor(stage_to_rank: Sequence[int], micro_batches: int, costs: Costs 
     Proof. When the first micro-batch comes to the last stage's backward, every stage holds it: all chunks of each rank.
     With `step`: the least room with which `step_floor` is not above it; that bound falls as the room grows.
     """
-    homes = _placed(stage_to_rank, micro_batches)
-    chunks = max(map(homes.count, homes))
+    bounds = Bounds.of(stage_to_rank, micro_batches, costs, split)
     if step is None:
         return 1
-    rooms = range(chunks, chunks * micro_batches + 1)
     longest = step * (1 + ROUNDING) if isinstance(step, float) else step
-    found = bisect_left(rooms, True, key=lambda room: step_floor(homes, micro_batches, costs, split, room) <= longest)
-    if found == len(rooms):
-        raise ValueError(f"step = {step}: no step is shorter than {step_floor(homes, micro_batches, costs, split)} here; "
-                         "give a longer one")
-    return _plain(Fraction(rooms[found], chunks))
+    if not longest >= bounds.busy:
+        raise ValueError(f"step = {step}: no step is shorter than {bounds.busy} here; give a longer one")
+    rooms = range(bounds.chunks, bounds.chunks * micro_batches + 1)
+    return bounds.share(rooms[bisect_left(rooms, True, key=lambda room: bounds.within(room) <= longest)])
 
 
 def floor_curve(stage_to_rank: Sequence[int], micro_batches: int, costs: Costs | None = None, split: bool = False) -> tuple:
     """The corners (step, memory) of the floor, shortest step first: what is shorter than a corner holds more than it."""
-    homes = _placed(stage_to_rank, micro_batches)
-    chunks, corners = max(map(homes.count, homes)), []
-    for room in range(chunks, chunks * micro_batches + 1):
-        step = step_floor(homes, micro_batches, costs, split, room)
-        if not corners or step < corners[0][0]:
-            corners.insert(0, (step, _plain(Fraction(room, chunks))))
-        if step <= step_floor(homes, micro_batches, costs, split):
+    bounds, corners = Bounds.of(stage_to_rank, micro_batches, costs, split), []
+    for room in range(bounds.chunks, bounds.chunks * micro_batches + 1):
+        step = bounds.within(room)
+        if not corners or step < corners[-1][0]:
+            corners.append((step, bounds.share(room)))
+        if step <= bounds.busy:
             break
-    return tuple(corners)
+    return tuple(reversed(corners))
 
 
 def times_of(stages: int, micro_batch: int, costs: Costs, split: bool) -> tuple[list, list, list]:
@@ -102,15 +94,36 @@ def times_of(stages: int, micro_batch: int, costs: Costs, split: bool) -> tuple[
     return times["F"], inputs, weights
 
 
-def _placed(stage_to_rank, micro_batches):
-    need_sizes(micro_batches=micro_batches)
-    homes = tuple(stage_to_rank)
-    need_sizes(stages=len(homes))
-    return homes
+@dataclass(frozen=True)
+class Bounds:
+    """What is found once for all rooms: the chunks of the fullest rank, the bound by what there is to do, what is held."""
+
+    chunks: int
+    busy: float
+    held: tuple[tuple[Job, ...], ...]
+
+    @classmethod
+    def of(cls, stage_to_rank: Sequence[int], micro_batches: int, costs: Costs | None, split: bool) -> "Bounds":
+        """For a placement, with its costs. ValueError for sizes below 1."""
+        homes = tuple(stage_to_rank)
+        need_sizes(stages=len(homes), micro_batches=micro_batches)
+        busy, held = _jobs(homes, micro_batches, costs or Costs(), split)
+        return cls(max(map(homes.count, homes)), _plain(max(map(_one_at_a_time, busy))), tuple(
+            tuple(sorted(jobs, key=lambda job: job.time, reverse=True)) for jobs in held))
+
+    def within(self, room: int):
+        """What no step is shorter than with this room."""
+        if room < self.chunks:
+            return math.inf
+        return _plain(max(self.busy, *(_held_in(room, jobs) for jobs in self.held)))
+
+    def share(self, room: int):
+        """A room in micro-batches of a whole rank."""
+        return _plain(Fraction(room, self.chunks))
 
 
 def _jobs(homes, micro_batches, costs, split):
-    """Rank or link -> the jobs that it does one after the other; and, twice, rank -> what it holds: whole, and without W."""
+    """For each rank and link the jobs that it does one after the other; for each rank what it holds, whole, and without W."""
     stages, boundaries = len(homes), costs.per_boundary(len(homes))
     crossing = [homes[stage] != homes[stage + 1] for stage in range(stages - 1)]
     delay = [sum(both) if cross else 0 for both, cross in zip(boundaries, crossing, strict=True)]
@@ -145,7 +158,7 @@ def _jobs(homes, micro_batches, costs, split):
             links.setdefault(ends, []).append(Job(head[stage] + forward[stage], message, ahead[stage] - message, count))
             links.setdefault(ends[::-1], []).append(Job(back[stage + 1] + backward[stage + 1], message,
                                                         latency + backward[stage] + rest[stage], count))
-    return work, links, (whole, cut)
+    return (*work.values(), *links.values()), (*whole.values(), *cut.values())
 
 
 def _one_at_a_time(jobs):
@@ -161,9 +174,9 @@ def _one_at_a_time(jobs):
 
 
 def _held_in(room, jobs):
-    """How long it takes to hold them all, where at most `room` are held at once: over the sets of the longest ones."""
+    """How long it takes to hold them all, at most `room` at once: over the sets of the longest, which come first."""
     best, count, length, head, tail = 0, 0, 0, math.inf, math.inf
-    for job in sorted(jobs, key=lambda job: job.time, reverse=True):
+    for job in jobs:
         count, length, head, tail = (count + job.count, length + job.time * job.count, min(head, job.head), min(tail, job.tail))
         best = max(best, head + tail + job.time * -(-count // room), head + tail + ratio(length, room))
     return best

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from course.floors import step_floor, times_of
+from course.floors import ROUNDING, step_floor, times_of
 from course.schedule import Operation, Schedule
 from course.simulation import Costs
 
@@ -39,9 +39,9 @@ def frontier(stage_to_rank: Sequence[int], micro_batches: int, costs: Costs | No
     homes = tuple(stage_to_rank)
     chunks, corners = max(map(homes.count, homes)), []
     best, room = shortest(homes, micro_batches, costs, split), chunks
-    while not corners or corners[0].step > best.step:
+    while not corners or _longer(corners[0].step, best.step):
         found = shortest(homes, micro_batches, costs, split, room)
-        if not corners or found.step < corners[0].step:
+        if not corners or _longer(corners[0].step, found.step):
             corners.insert(0, found._replace(memory=_plain(Fraction(room, chunks))))
         room += 1
     return tuple(corners)
@@ -52,16 +52,23 @@ def shortest(stage_to_rank: Sequence[int], micro_batches: int, costs: Costs | No
     """The shortest step with at most `room` chunks held on each rank (None: any number), and a schedule that takes it.
 
     The search goes over everything that ranks can do at each moment at which an operation ends or a message arrives; what
-    cannot end before the best so far is left out by a lower bound (A*). Two things are taken as given, both proven: an
-    operation can start as soon as its rank is free and its inputs are there, because an earlier start with the same order
-    changes neither what later ones wait for nor what is held; and each stage takes the micro-batches in one order, because
-    they cost the same: called k-th wherever they come k-th, they wait for no more than before.
+    cannot end before the best so far is left out by a lower bound (A*). Three things are taken as given, all proven. An
+    operation can start as soon as its rank is free and its inputs are there: an earlier start with the same order makes none
+    wait longer and holds no more. Each stage takes the micro-batches in one order: they cost the same, and called k-th wherever
+    they come k-th they wait for no more than before. A last stage alone on its rank runs a backward that is ready at once: what
+    ran before it, F and W, nobody else waits for, so it can be done right behind it; nor does it wait where an F is ready, as
+    nothing that comes from elsewhere could be done in its place.
     """
     search = _Search(tuple(stage_to_rank), micro_batches, costs or Costs(), split, room)
     if step_floor(stage_to_rank, micro_batches, costs, split, room) == math.inf:
         raise ValueError(f"room = {room}: the stages of one rank need {max(map(search.homes.count, search.homes))} for one "
                          "micro-batch alone")
     return search.run()
+
+
+def _longer(step, other):
+    """Up to the rounding of floats, which are added up in another order each time."""
+    return step > other + ROUNDING * other if isinstance(step, float) else step > other
 
 
 def _plain(number):
@@ -131,6 +138,13 @@ class _Search:
         return kind == WEIGHT or stage == self.stages - 1 or (
             started[3 * stage + 3 + BACKWARD] - len(coming[2 * stage + 1]) > count)
 
+    def sensible(self, rank, ready):
+        """What a free rank can do of what is ready, or None; a last stage that is alone on its rank goes by the rule above."""
+        first = [(stage, kind) for stage, kind in ready if kind == BACKWARD]
+        if self.of_rank[rank] != [self.stages - 1] or not any(kind != WEIGHT for _, kind in ready):
+            return [*ready, None]
+        return first or ready
+
     def moves(self, now, state):
         """(time, operations started, state) for each way to go on until the next event."""
         started, busy, coming = state
@@ -138,7 +152,7 @@ class _Search:
         for rank in range(self.ranks):
             ready = [] if busy[rank] else [(stage, kind) for stage in self.of_rank[rank] for kind in self.kinds
                                            if self.there(state, stage, kind)]
-            choices.append([*ready, None])
+            choices.append(self.sensible(rank, ready))
         for doing in itertools.product(*choices):
             counts, until, messages = list(started), list(busy), list(coming)
             for rank, (stage, kind) in ((rank, chosen) for rank, chosen in enumerate(doing) if chosen):

@@ -43,6 +43,7 @@ def test_steps_in_a_row_are_shown_with_a_barrier_and_without():
     view = lesson.steps_in_a_row(schedules.zb_h2(4, 8), 3)
     assert "With the barrier 81 slots, without 75: each rank works for 72 of them." in str(view)
     assert view.html.count("<svg") >= 1 and "ZB-H2, 3 steps, no barrier" in view.html
+    assert str(view).splitlines()[1].split().count("F0") == 3 and "F8" not in str(view)
     assert "With the barrier 76.5 slots, without 73.5" in str(lesson.steps_in_a_row(schedules.zb_v(4, 8), 3))
 
 

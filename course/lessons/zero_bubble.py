@@ -1,6 +1,7 @@
 """Notebook 7: what a bubble of zero costs, and who is the shortest where messages take time; simulated, and on processes."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -10,7 +11,7 @@ from course.floors import step_floor
 from course.lessons.one_line import need, shown
 from course.real_run import NoRun, RealRun, busy
 from course.recognition import recognize
-from course.schedule import Schedule
+from course.schedule import Operation, Schedule
 from course.schedules import SCHEDULES
 from course.simulation import Costs, simulate
 from course.steps import further_step, repeated
@@ -55,12 +56,19 @@ def steps_in_a_row(schedule: Schedule, steps: int = 2) -> View:
     need(steps=steps)
     if not isinstance(schedule, Schedule):
         raise ValueError(f"a schedule is wanted, such as `schedules.zb_h2(4, 8)`, found {show_value(schedule)}")
-    both = [repeated(schedule, steps, parts_of(schedule), barrier) for barrier in (True, False)]
-    scale, title = both[0].makespan, _title(schedule)
+    both, title = [repeated(schedule, steps, parts_of(schedule), barrier) for barrier in (True, False)], _title(schedule)
+    scale, drawn = both[0].makespan, [_each_from_zero(timeline, schedule.micro_batches) for timeline in both]
     figures = [timeline_figure(timeline, title=f"{title}, {steps} steps, {words}", scale=scale, summary=False)
-               for timeline, words in zip(both, ("a barrier after each", "no barrier"), strict=True)]
+               for timeline, words in zip(drawn, ("a barrier after each", "no barrier"), strict=True)]
     return together(stack(*figures), paragraphs(f"With the barrier {number(scale)} slots, without {number(both[1].makespan)}: "
                                                 f"each rank works for {number(both[0].work / len(schedule.ranks))} of them."))
+
+
+def _each_from_zero(timeline, micro_batches):
+    """The same with the micro-batches of each step counted from 0: numbers of two digits have no room."""
+    ranks = tuple(tuple(Operation(op.stage, op.kind, op.micro_batch % micro_batches) for op in rank)
+                  for rank in timeline.schedule.ranks)
+    return replace(timeline, schedule=replace(timeline.schedule, ranks=ranks))
 
 
 @shown
