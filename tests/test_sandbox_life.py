@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.sandbox import Limits, SandboxFailed, Unsandboxed, canary, failure, groups, open_sandbox
+from autograder.sandbox import Limits, SandboxFailed, Unsandboxed, canary, failure, folders, groups, open_sandbox
 from autograder.sandbox.attacks import HARMLESS
 from autograder.sandbox.selftest import Target, attack
 from course.answers import Raised
@@ -34,8 +34,8 @@ def box():
 def mine():
     """Processes, groups and temporary folders of sandboxes that this process has started."""
     children = [child.pid for child in psutil.Process().children(recursive=True)]
-    folders = list(Path("/sys/fs/cgroup").glob(f"**/grading-{os.getpid()}-*"))
-    return children, folders, list(Path(tempfile.gettempdir()).glob("grading-*"))
+    groups_of_mine = list(Path("/sys/fs/cgroup").glob(f"**/grading-{os.getpid()}-*"))
+    return children, groups_of_mine, list(Path(tempfile.gettempdir()).glob(f"{folders.PREFIX}*"))
 
 
 def gone(pids):
