@@ -141,7 +141,8 @@ def run(arguments: argparse.Namespace) -> int:
     except GradebookError as error:
         return _refuse(error)
     except SQLAlchemyError as error:
-        return _refuse(f"{shown(arguments.gradebook)} is no gradebook that can be read: {getattr(error, 'orig', error)}")
+        said = " ".join(str(getattr(error, "orig", None) or error).split())
+        return _refuse(f"{shown(arguments.gradebook)} is no gradebook that can be read: {said}")
     texts = [class_table(standings), parts_table(standings), messages_table(standings), notes_text(standings),
              waiting_text(standings)]
     print("\n\n".join(filter(None, texts)))

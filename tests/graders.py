@@ -51,14 +51,14 @@ def forked(work) -> int:
     return child
 
 
-def begin(root: Path, *more, gradebook: str = "", autograded: str = "autograded") -> int:
-    """The number of a process that grades `root`/submitted; what it says goes to `root`/said, its temporary files too."""
+def begin(root: Path, *more, gradebook: str = "", autograded: str = "autograded", said: str = "said") -> int:
+    """The number of a process that grades `root`/submitted; what it says goes to the file `said`."""
     def work():
         tempfile.tempdir = str(root / "temporary")
         os.makedirs(tempfile.tempdir, exist_ok=True)
-        said = os.open(root / "said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(said, 1)
-        os.dup2(said, 2)
+        words = os.open(root / said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(words, 1)
+        os.dup2(words, 2)
         sys.stdout, sys.stderr = (open(number, "w", buffering=1, closefd=False) for number in (1, 2))  # noqa: SIM115
         module.open_sandbox = lambda jobs, hidden: open_sandbox(jobs, hidden, preload=NEEDED)
         return main(["grade", str(root / "submitted"), "--gradebook", gradebook or str(root / "gradebook.db"),
