@@ -51,10 +51,11 @@ def forked(work) -> int:
     return child
 
 
-def begin(root: Path, *more, gradebook: str = "", autograded: str = "autograded", said: str = "said") -> int:
-    """The number of a process that grades `root`/submitted; what it says goes to the file `said`."""
+def begin(root: Path, *more, gradebook: str = "", autograded: str = "autograded", said: str = "said",
+          temporary: str = "temporary") -> int:
+    """The number of a process that grades `root`/submitted; its words go to the file `said`, what is temporary beside it."""
     def work():
-        tempfile.tempdir = str(root / "temporary")
+        tempfile.tempdir = str(root / temporary)
         os.makedirs(tempfile.tempdir, exist_ok=True)
         words = os.open(root / said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(words, 1)

@@ -263,7 +263,11 @@ def open_sandbox(slots: int = 1, hidden=(), limits: Limits | None = None, preloa
     modules that a submission then finds imported. SandboxFailed where it does not hold.
     """
     require_linux()
-    box = Sandbox(slots, tuple(hidden), limits or Limits(), tuple(preload))
+    try:
+        box = Sandbox(slots, tuple(hidden), limits or Limits(), tuple(preload))
+    except OSError as error:
+        raise SandboxFailed(f"a file, a socket or a process that it needs cannot be had here ({error})",
+                            f"room in {os.environ.get('TMPDIR', '/tmp')}, or TMPDIR as the name of another folder") from None
     try:
         for _ in range(slots):
             box.session().close()
