@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
+from autograder.autograded import printable
 from autograder.files import Rejected
 from autograder.gradebook import Book, GradebookError, open_gradebook, shown
 from autograder.intake import read_submission
@@ -134,7 +135,8 @@ def _students(folder, chosen):
         raise Refused(f"{folder} cannot be opened ({error.strerror}): name a folder in nbgrader's layout, "
                       "or make one with `python -m autograder collect`") from None
     if unknown := sorted(set(chosen) - set(names)):
-        raise Refused(f"there is no submission of {unknown[0]} in {folder}; there are {', '.join(names[:20]) or 'none'}")
+        raise Refused(f"there is no submission of {unknown[0]} in {folder}; there are "
+                      f"{', '.join(map(printable, names[:20])) or 'none'}")
     if not names:
         raise Refused(f"there is no submission in {folder}: it needs <student>/pipeline_parallelism/*.ipynb; "
                       "`python -m autograder collect` makes that of downloads")
@@ -147,7 +149,7 @@ def _graded(students, folder, releases, sandbox, book: Book, jobs) -> Iterator[R
 
     seeds = {student: book.about(student).get("seed") for student in students}
     seeds = {student: seed if type(seed) is int else secrets.randbelow(2**31) for student, seed in seeds.items()}
-    with ThreadPoolExecutor(max_workers=jobs) as pool, Sessions(sandbox) as sessions, TrustedRuns() as trusted:
+    with ThreadPoolExecutor(jobs) as pool, Sessions(sandbox) as sessions, TrustedRuns() as trusted:
         waiting, running = iter(students), set()
         try:
             with tqdm(total=len(students), unit="submission", file=sys.stderr, disable=None) as bar:
@@ -165,9 +167,9 @@ def _graded(students, folder, releases, sandbox, book: Book, jobs) -> Iterator[R
                 future.cancel()
 
 
-def _is_id(name):
-    """Whether the gradebook can have a student of this name."""
-    return len(name) <= LONGEST_NAME and name.isprintable()
+def _is_id(student):
+    """Whether a folder's name can be a student's id in the gradebook."""
+    return len(student) <= LONGEST_NAME and student.isprintable()
 
 
 def _grade_one(student, seed, folder, releases, sessions, trusted):
