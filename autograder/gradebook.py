@@ -13,7 +13,7 @@ from pathlib import Path
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
-from nbgrader.api import Gradebook, InvalidEntry, MissingEntry, get_alembic_version
+from nbgrader.api import BaseCell, Gradebook, InvalidEntry, MissingEntry, get_alembic_version
 from nbgrader.preprocessors import SaveCells
 from sqlalchemy import inspect, make_url, text
 from sqlalchemy.exc import IntegrityError, ProgrammingError, SAWarning, SQLAlchemyError
@@ -119,20 +119,22 @@ class Book:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SAWarning)  # nbgrader relies on what SQLAlchemy warns of
             submission = self._opened.update_or_create_submission(ASSIGNMENT, student)
-        for submitted in submission.notebooks:
-            if submitted.name not in notebooks:
-                continue
-            now = {grade_id_of(cell): cell.source for cell in notebooks[submitted.name].cells}
-            for grade in submitted.grades:
-                score = scores.get(grade.name)
-                changed = grade.auto_score != score or before[submitted.name].get(grade.name) != now.get(grade.name)
-                grade.auto_score = score
-                if grade.manual_score is None:
-                    grade.needs_manual_grade = score is None
-                elif changed:
-                    grade.needs_manual_grade = True
-            for comment in submitted.comments:
-                comment.auto_comment = comments.get(comment.name)
+        with self._opened.db.no_autoflush:
+            _known = self._opened.db.query(BaseCell).all()  # or each grade would look for its own
+            for submitted in submission.notebooks:
+                if submitted.name not in notebooks:
+                    continue
+                now = {grade_id_of(cell): cell.source for cell in notebooks[submitted.name].cells}
+                for grade in submitted.grades:
+                    score = scores.get(grade.name)
+                    changed = grade.auto_score != score or before[submitted.name].get(grade.name) != now.get(grade.name)
+                    grade.auto_score = score
+                    if grade.manual_score is None:
+                        grade.needs_manual_grade = score is None
+                    elif changed:
+                        grade.needs_manual_grade = True
+                for comment in submitted.comments:
+                    comment.auto_comment = comments.get(comment.name)
         self._opened.db.commit()
 
     def _folder(self, student):
