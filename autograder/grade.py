@@ -1,17 +1,19 @@
 """`python -m autograder grade`: the submissions of a folder, in parallel, to marks in nbgrader's gradebook."""
 
 import contextlib
+import itertools
 import json
 import os
 import secrets
 import signal
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
+from autograder.autograded import printable
 from autograder.files import Rejected
-from autograder.gradebook import Book, GradebookError, open_gradebook
+from autograder.gradebook import Book, GradebookError, open_gradebook, shown
 from autograder.intake import read_submission
 from autograder.questions import Mark, grade
 from autograder.release import NoRelease, read_releases
@@ -24,6 +26,7 @@ from course.progress import write_atomically
 
 HOME = Path(__file__).resolve().parent
 LONGEST_NAME = 128  # characters of a student's id in the gradebook
+AHEAD = 2  # submissions that are graded while marks are written: more would only fill the memory
 
 
 class Refused(Exception):
@@ -61,16 +64,17 @@ def run(options) -> int:
             print(sandbox.describe(), file=sys.stderr)
             graded = _graded(students, submitted, releases, sandbox, book, jobs)
             for result in stack.enter_context(contextlib.closing(graded)):
-                write(book, result, releases)
-                results[result.student] = result
-    except (Refused, NoRelease, SandboxFailed) as error:
+                if _is_id(result.student):
+                    write(book, result, releases)
+                results[result.student] = result.without_cells()
+    except (Refused, NoRelease) as error:
         return _complain(error, WRONG_INPUT)
-    except GradebookError as error:
+    except (GradebookError, SandboxFailed) as error:
         return _complain(f"{error}{_so_far(results, students)}", FAILED if results else WRONG_INPUT)
     except KeyboardInterrupt:
         return _complain(f"interrupted{_so_far(results, students)}", INTERRUPTED)
     results = {student: results[student] for student in students}
-    print(summary(results), f"Marks: {gradebook}; notebooks: {autograded}. Free texts wait in formgrader.", sep="\n")
+    print(summary(results), f"Marks: {shown(gradebook)}; notebooks: {autograded}. Free texts wait in formgrader.", sep="\n")
     if options.json:
         try:
             found = {student: result.as_json() for student, result in results.items()}
@@ -131,7 +135,8 @@ def _students(folder, chosen):
         raise Refused(f"{folder} cannot be opened ({error.strerror}): name a folder in nbgrader's layout, "
                       "or make one with `python -m autograder collect`") from None
     if unknown := sorted(set(chosen) - set(names)):
-        raise Refused(f"there is no submission of {unknown[0]} in {folder}; there are {', '.join(names[:20]) or 'none'}")
+        raise Refused(f"there is no submission of {unknown[0]} in {folder}; there are "
+                      f"{', '.join(map(printable, names[:20])) or 'none'}")
     if not names:
         raise Refused(f"there is no submission in {folder}: it needs <student>/pipeline_parallelism/*.ipynb; "
                       "`python -m autograder collect` makes that of downloads")
@@ -144,22 +149,33 @@ def _graded(students, folder, releases, sandbox, book: Book, jobs) -> Iterator[R
 
     seeds = {student: book.about(student).get("seed") for student in students}
     seeds = {student: seed if type(seed) is int else secrets.randbelow(2**31) for student, seed in seeds.items()}
-    with ThreadPoolExecutor(max_workers=jobs) as pool, Sessions(sandbox) as sessions, TrustedRuns() as trusted:
-        futures = [pool.submit(_grade_one, student, seeds[student], folder, releases, sessions, trusted) for student in students]
+    with ThreadPoolExecutor(jobs) as pool, Sessions(sandbox) as sessions, TrustedRuns() as trusted:
+        waiting, running = iter(students), set()
         try:
-            with tqdm(total=len(futures), unit="submission", file=sys.stderr, disable=None) as bar:
-                for future in as_completed(futures):
+            with tqdm(total=len(students), unit="submission", file=sys.stderr, disable=None) as bar:
+                while True:
+                    for student in itertools.islice(waiting, jobs + AHEAD - len(running)):
+                        running.add(pool.submit(_grade_one, student, seeds[student], folder, releases, sessions, trusted))
+                    if not running:
+                        return
+                    future = wait(running, return_when=FIRST_COMPLETED).done.pop()
+                    running.remove(future)
                     yield future.result()
                     bar.update()
         finally:
-            for future in futures:
+            for future in running:
                 future.cancel()
+
+
+def _is_id(student):
+    """Whether a folder's name can be a student's id in the gradebook."""
+    return len(student) <= LONGEST_NAME and student.isprintable()
 
 
 def _grade_one(student, seed, folder, releases, sessions, trusted):
     """One student's result; whatever happens, the class goes on."""
     try:
-        if len(student) > LONGEST_NAME or not student.isprintable():
+        if not _is_id(student):
             raise Rejected(f"the folder's name is no student's id: at most {LONGEST_NAME} printable characters")
         submission = read_submission(folder / student, releases)
     except Rejected as error:
@@ -168,6 +184,8 @@ def _grade_one(student, seed, folder, releases, sessions, trusted):
         return rejected(student, seed, sessions.boxed, f"reading it failed: {type(error).__name__}: {error}")
     try:
         marks = grade(submission, sessions, seed, trusted)
+    except SandboxFailed:  # no fault of this submission's, and the next would have none either
+        raise
     except Exception as error:
         marks = dict.fromkeys(CHECKED, Mark(None, notes=(f"not graded: {type(error).__name__}: {error}",)))
     return Result(student, seed, submission, marks, sessions.boxed)

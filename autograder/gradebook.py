@@ -1,9 +1,11 @@
 """Marks into nbgrader's own gradebook, through its API: what formgrader, feedback and export need, and nothing of theirs lost."""
 
 import contextlib
+import errno
 import json
 import logging
 import os
+import re
 import sysconfig
 import warnings
 from collections.abc import Iterator, Mapping
@@ -11,16 +13,19 @@ from pathlib import Path
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
-from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
+from nbgrader.api import BaseCell, Gradebook, InvalidEntry, MissingEntry, get_alembic_version
 from nbgrader.preprocessors import SaveCells
-from sqlalchemy.exc import SAWarning, SQLAlchemyError
+from sqlalchemy import inspect, make_url, text
+from sqlalchemy.exc import IntegrityError, ProgrammingError, SAWarning, SQLAlchemyError
 
 from autograder.release import FOLDER, Release, grade_id_of
 from course.hand_in import ASSIGNMENT
 from course.progress import write_atomically
 
 COURSE = "pipeline-parallelism"
-WAIT = 60  # seconds for another program that writes to the same SQLite file
+WAIT = 60  # seconds for another program that writes to the same gradebook
+TRIES = 3  # of what another program did at the same moment: it is then there
+COLLISIONS = IntegrityError, ProgrammingError
 
 
 class GradebookError(Exception):
@@ -35,8 +40,30 @@ def find_alembic():
 
 
 def url_of(gradebook: str) -> str:
-    """The database's address: a file is one of SQLite, all else with :// is taken as it is."""
-    return gradebook if "://" in gradebook else f"sqlite:///{Path(gradebook).resolve().as_posix()}?timeout={WAIT}"
+    """The database's address: a file is one of SQLite, all else with :// is one already. GradebookError where it is none."""
+    if "://" not in gradebook:
+        return f"sqlite:///{Path(gradebook).resolve().as_posix()}?timeout={WAIT}"
+    try:
+        url = make_url(gradebook)
+        url.get_dialect().import_dbapi()
+    except ModuleNotFoundError as error:
+        raise GradebookError(f"{shown(gradebook)}: the Python package {error.name} is not there: install it, for PostgreSQL with "
+                             '`pip install "psycopg[binary]"`') from None
+    except SQLAlchemyError as error:
+        raise GradebookError(f"{shown(gradebook)}: {_way_out(error)}") from None
+    if url.get_backend_name() == "postgresql":  # it would wait for ever
+        said = url.query.get("options", ())
+        options = " ".join([*([said] if isinstance(said, str) else said), f"-c lock_timeout={WAIT}s"])
+        url = url.update_query_dict({"options": options})
+    return url.render_as_string(hide_password=False)
+
+
+def shown(gradebook: str) -> str:
+    """The gradebook's name as it may be printed: without a password."""
+    try:
+        return make_url(gradebook).render_as_string() if "://" in gradebook else gradebook
+    except SQLAlchemyError:
+        return f"{gradebook.partition('://')[0]}://..."
 
 
 @contextlib.contextmanager
@@ -45,14 +72,14 @@ def open_gradebook(gradebook: str, releases: Mapping[str, Release], autograded: 
     find_alembic()
     logging.getLogger("tornado.application").addHandler(logging.NullHandler())  # nbgrader logs what is said once, below
     url = url_of(gradebook)
-    with _one_line(gradebook):
+    with _one_line(shown(gradebook)):
         autograded.mkdir(parents=True, exist_ok=True)
         if "://" not in gradebook:
             Path(gradebook).resolve().parent.mkdir(parents=True, exist_ok=True)
-        with _alone(autograded), Gradebook(url, COURSE) as opened:
-            _prepare(opened, url, releases)
+        with _alone(autograded):
+            _again(lambda: _prepare(url, releases))
         with Gradebook(url, COURSE) as opened:
-            yield Book(opened, gradebook, autograded)
+            yield Book(opened, shown(gradebook), autograded)
 
 
 class Book:
@@ -85,27 +112,29 @@ class Book:
                     left.unlink()
                 for name, notebook in notebooks.items():
                     write_atomically(folder / f"{name}.ipynb", nbformat.v4.writes(notebook) + "\n")
-                self._write_marks(student, notebooks, before, scores, comments)
+                _again(lambda: self._write_marks(student, notebooks, before, scores, comments), self._opened.db.rollback)
 
     def _write_marks(self, student, notebooks, before, scores, comments):
         self._opened.update_or_create_student(student)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SAWarning)  # nbgrader relies on what SQLAlchemy warns of
             submission = self._opened.update_or_create_submission(ASSIGNMENT, student)
-        for submitted in submission.notebooks:
-            if submitted.name not in notebooks:
-                continue
-            now = {grade_id_of(cell): cell.source for cell in notebooks[submitted.name].cells}
-            for grade in submitted.grades:
-                score = scores.get(grade.name)
-                changed = grade.auto_score != score or before[submitted.name].get(grade.name) != now.get(grade.name)
-                grade.auto_score = score
-                if grade.manual_score is None:
-                    grade.needs_manual_grade = score is None
-                elif changed:
-                    grade.needs_manual_grade = True
-            for comment in submitted.comments:
-                comment.auto_comment = comments.get(comment.name)
+        with self._opened.db.no_autoflush:
+            _known = self._opened.db.query(BaseCell).all()  # or each grade would look for its own
+            for submitted in submission.notebooks:
+                if submitted.name not in notebooks:
+                    continue
+                now = {grade_id_of(cell): cell.source for cell in notebooks[submitted.name].cells}
+                for grade in submitted.grades:
+                    score = scores.get(grade.name)
+                    changed = grade.auto_score != score or before[submitted.name].get(grade.name) != now.get(grade.name)
+                    grade.auto_score = score
+                    if grade.manual_score is None:
+                        grade.needs_manual_grade = score is None
+                    elif changed:
+                        grade.needs_manual_grade = True
+                for comment in submitted.comments:
+                    comment.auto_comment = comments.get(comment.name)
         self._opened.db.commit()
 
     def _folder(self, student):
@@ -120,8 +149,35 @@ def _answers(path):
         return {}
 
 
-def _prepare(opened, url, releases):
+def _again(work, between=lambda: None):
+    """Do this work, and once more where another program has just made what it wanted to make."""
+    for left in reversed(range(TRIES)):
+        try:
+            work()
+            break
+        except (SQLAlchemyError, InvalidEntry) as error:
+            between()
+            if not left or not isinstance(error.__context__ if isinstance(error, InvalidEntry) else error, COLLISIONS):
+                raise
+
+
+def _prepare(url, releases):
     """What `nbgrader generate_assignment` would write: the assignment, each notebook, and its cells."""
+    with Gradebook(url, COURSE) as opened:
+        _name_version(opened)
+        _write_cells(opened, url, releases)
+
+
+def _name_version(opened):
+    """nbgrader writes the version of its tables only when it makes the first of them: it is missing where that was cut off."""
+    if not inspect(opened.engine).has_table("alembic_version"):
+        opened.db.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
+    if not opened.db.execute(text("SELECT version_num FROM alembic_version")).all():
+        opened.db.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": get_alembic_version()})
+    opened.db.commit()
+
+
+def _write_cells(opened, url, releases):
     assignment = opened.update_or_create_assignment(ASSIGNMENT)
     known = {notebook.name: notebook for notebook in assignment.notebooks}
     for path in sorted(FOLDER.glob("*.ipynb")):
@@ -173,11 +229,11 @@ def _one_line(name):
 
 def _way_out(error):
     said = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
-    if "locked" in said:
+    if "locked" in said or "lock timeout" in said:
         return f"locked for more than {WAIT} s by another program: close what writes to it, and grade again"
-    if "full" in said or getattr(error, "errno", None) == 28:
+    if "disk is full" in said or "No space left" in said or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
         return "there is no room left on the disk: make room, and grade again; the marks written so far stand"
-    if "no such column" in said or "does not exist" in said:
+    if re.search("no such (column|table)|(column|relation) .* does not exist", said):
         return f"it was made by another version of nbgrader ({said}): keep a copy and run `nbgrader db upgrade`"
     if isinstance(error, RuntimeError):
         return f"it was made for another version of these notebooks ({said}): grade into a new one"

@@ -11,6 +11,7 @@ from pathlib import Path
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.autograded import printable
+from autograder.gradebook import GradebookError, shown
 from autograder.standings import Standing, most, notebooks, read_results, read_standings
 from course.exercises import EXERCISES
 from course.progress import write_atomically
@@ -137,8 +138,11 @@ def run(arguments: argparse.Namespace) -> int:
         standings = read_standings(arguments.gradebook, results)
     except FileNotFoundError:
         return _refuse(f"there is no gradebook {arguments.gradebook}: `grade` makes it, or name another with --gradebook")
+    except GradebookError as error:
+        return _refuse(error)
     except SQLAlchemyError as error:
-        return _refuse(f"{arguments.gradebook} is no gradebook that can be read: {getattr(error, 'orig', error)}")
+        said = " ".join(str(getattr(error, "orig", None) or error).split())
+        return _refuse(f"{shown(arguments.gradebook)} is no gradebook that can be read: {said}")
     texts = [class_table(standings), parts_table(standings), messages_table(standings), notes_text(standings),
              waiting_text(standings)]
     print("\n\n".join(filter(None, texts)))

@@ -1,9 +1,10 @@
 """What became of a submission: as JSON, as lines of the summary, and as marks, texts and notebooks in the gradebook."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autograder.autograded import autograded_notebook, printable
+from autograder.files import shown
 from autograder.gradebook import Book
 from autograder.intake import Cell, Submission
 from autograder.questions import NOT_THERE, Mark
@@ -58,6 +59,11 @@ class Result:
                  *(f"{', '.join(ids)}: {note}" for note, ids in places.items() if note not in known)]
         return [*map(_line, said[:MOST_NOTES]), *[f"and {len(said) - MOST_NOTES} more"] * (len(said) > MOST_NOTES)]
 
+    def without_cells(self) -> "Result":
+        """What is said of it, and no more: a class's cells and outputs would fill the memory."""
+        marks = {grade_id: replace(mark, printed="") for grade_id, mark in self.marks.items()}
+        return replace(self, marks=marks, submission=self.submission and replace(self.submission, notebooks={}))
+
     def as_json(self) -> dict:
         """The result as it stands in the file of all results."""
         return {"status": "graded" if self.submission else "rejected", "points": self.points, "total": self.total,
@@ -97,10 +103,11 @@ def write(book: Book, result: Result, releases: Mapping[str, Release]):
 
 def summary(results: Mapping[str, Result]) -> str:
     """A line a student, with what was not as it should be below it, and a last line of all."""
-    width = max(map(len, results))
+    names = {student: student if student.isprintable() else shown(student) for student in results}
+    width = max(map(len, names.values()))
     lines = [f"{'student':{width}}  points of {sum(entry.points for entry in CHECKED.values()):g}"]
     for student, result in results.items():
-        lines.append(f"{student:{width}}  {f'{result.total:g}' if result.submission else 'rejected'}")
+        lines.append(f"{names[student]:{width}}  {f'{result.total:g}' if result.submission else 'rejected'}")
         lines += [f"{'':{width}}    {note}" for note in result.notes]
     out = sum(result.submission is None for result in results.values())
     partly = sum(not result.complete for result in results.values()) - out

@@ -98,7 +98,10 @@ class Progress:
 
 
 def write_atomically(path: Path, text: str):
-    """Write a whole file or nothing. OSError when it cannot be done; the old file is then still there."""
+    """Write a whole file or nothing; a device or a pipe is written to. OSError when it cannot be done; an old file then stays."""
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -32,6 +32,7 @@ from tests import (
     bank_6_experiment_table,
 )
 from tests.bank import assert_verdict, judged_locally
+from tests.graders import lives
 from tests.submissions import ROOT, answer, hand_in, notebook, place_of, save
 
 BANKS = (bank_1_gpipe_diagram, bank_2_1f1b_phases, bank_3_bubble_fraction, bank_4_virtual_stages, bank_5_tp_pp_dp_design,
@@ -113,13 +114,6 @@ def test_json_gradebook_and_summary_say_the_same(classroom):
     assert "5 graded, 0 of them not completely; 2 rejected." in classroom.said
     assert "is not a notebook" in classroom.said and "is a link, not a folder" in classroom.said
     assert "Traceback" not in classroom.errors and "namespaces" in classroom.errors
-
-
-def lives(process):
-    """Whether it is more than a line that the machine's first process has not read yet."""
-    with contextlib.suppress(psutil.NoSuchProcess):
-        return process.status() != psutil.STATUS_ZOMBIE and process.is_running()
-    return False
 
 
 def test_nothing_is_left(classroom):

@@ -22,6 +22,7 @@ from autograder.results import CHECKED, Result, rejected, write
 from course.checks.outcome import Message
 from course.exercises import EXERCISES
 from course.hand_in import ASSIGNMENT
+from tests.graders import forked
 from tests.submissions import ROOT, hand_in
 from tools import notebooks
 
@@ -159,18 +160,6 @@ def test_feedback_and_export_go_on_from_there(root, solved, monkeypatch):
 
 
 # Faults
-
-
-def forked(work):
-    """The number of a process that does this work and ends; 0 is its exit code where nothing was raised."""
-    child = os.fork()
-    if child == 0:
-        try:
-            work()
-            os._exit(0)
-        finally:
-            os._exit(1)
-    return child
 
 
 def mortal(function, lives):

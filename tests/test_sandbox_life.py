@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.sandbox import Limits, SandboxFailed, Unsandboxed, canary, failure, groups, open_sandbox
+from autograder.sandbox import Limits, SandboxFailed, Unsandboxed, canary, failure, folders, groups, open_sandbox
 from autograder.sandbox.attacks import HARMLESS
 from autograder.sandbox.selftest import Target, attack
 from course.answers import Raised
@@ -34,8 +34,8 @@ def box():
 def mine():
     """Processes, groups and temporary folders of sandboxes that this process has started."""
     children = [child.pid for child in psutil.Process().children(recursive=True)]
-    folders = list(Path("/sys/fs/cgroup").glob(f"**/grading-{os.getpid()}-*"))
-    return children, folders, list(Path(tempfile.gettempdir()).glob("grading-*"))
+    groups_of_mine = list(Path("/sys/fs/cgroup").glob(f"**/grading-{os.getpid()}-*"))
+    return children, groups_of_mine, list(Path(tempfile.gettempdir()).glob(f"{folders.PREFIX}*"))
 
 
 def gone(pids):
@@ -172,26 +172,34 @@ def test_when_the_fork_server_is_killed_sessions_end_and_the_next_one_is_refused
 
 
 NO_NAMESPACES = """
-    import os
+    import os, sys, tempfile
     from pathlib import Path
-    from autograder.sandbox import SandboxFailed, linux, open_sandbox
+    from autograder.__main__ import main
+    from autograder.sandbox import linux
     uid, gid = os.getuid(), os.getgid()
     linux.unshare("user")
     for name, text in (("setgroups", "deny"), ("uid_map", f"0 {uid} 1"), ("gid_map", f"0 {gid} 1")):
         Path("/proc/self", name).write_text(text)
     Path("/proc/sys/user/max_user_namespaces").write_text("0")
-    try:
-        open_sandbox(preload=())
-    except SandboxFailed as failure:
-        print(failure)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "submitted" / "one" / "pipeline_parallelism").mkdir(parents=True)
+        tempfile.tempdir = str(Path(folder) / "temporary")
+        Path(tempfile.tempdir).mkdir()
+        sys.stderr = sys.stdout
+        for arguments in (["selftest"], ["grade", f"{folder}/submitted"]):
+            print("ends with", main(arguments))
+        left = [path for path in Path(folder).rglob("*") if path.is_file() and path.name != "gradebook.db"]
+        print("left:", left, os.listdir(f"{folder}/autograded"))
 """
 
 
-def test_without_user_namespaces_there_is_a_refusal_that_names_the_setting():
+def test_without_user_namespaces_selftest_and_grade_refuse_and_name_the_setting():
     with python(NO_NAMESPACES, preexec_fn=None if os.geteuid() else become_nobody) as program:
         said = program.stdout.read()
-    assert "unshare of user, pid" in said and "/proc/sys/user/max_user_namespaces is 0" in said
-    assert "sudo sysctl -w user.max_user_namespaces=10000" in said and "--no-sandbox" in said
+    assert said.count("ends with 2\n") == 2 and "Traceback" not in said and "left: [] []" in said, said
+    for one in said.split("ends with 2\n")[:2]:
+        assert "unshare of user, pid" in one and "/proc/sys/user/max_user_namespaces is 0" in one
+        assert "sudo sysctl -w user.max_user_namespaces=10000" in one and "--no-sandbox" in one
 
 
 @pytest.mark.parametrize(("setting", "value", "fix"), [

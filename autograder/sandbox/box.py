@@ -16,6 +16,7 @@ from pathlib import Path
 
 from autograder.sandbox import canary, filesystem, linux
 from autograder.sandbox.failure import SandboxFailed, explained, require_linux, require_more_than_a_bare_root
+from autograder.sandbox.folders import SECRET, bait_folder
 from autograder.sandbox.groups import make, out_of_memory, remove
 from autograder.sandbox.limits import MESSAGE, Limits
 from autograder.sandbox.watchdog import PERIOD, Watchdog
@@ -223,10 +224,8 @@ def uids(slots: int) -> list[int | None]:
 @contextlib.contextmanager
 def _bait(hidden):
     """A secret that must stay one, and a listener that nobody must reach."""
-    with tempfile.TemporaryDirectory(prefix="grading-") as folder, socket.create_server(("127.0.0.1", 0)) as listener:
-        secret = Path(folder, "secret")
-        secret.write_text("a secret\n")
-        yield canary.Bait(str(secret), tuple(hidden), listener.getsockname(), os.getpid(), canary.namespaces())
+    with bait_folder() as folder, socket.create_server(("127.0.0.1", 0)) as listener:
+        yield canary.Bait(str(folder / SECRET), tuple(hidden), listener.getsockname(), os.getpid(), canary.namespaces())
 
 
 @contextlib.contextmanager
@@ -264,7 +263,11 @@ def open_sandbox(slots: int = 1, hidden=(), limits: Limits | None = None, preloa
     modules that a submission then finds imported. SandboxFailed where it does not hold.
     """
     require_linux()
-    box = Sandbox(slots, tuple(hidden), limits or Limits(), tuple(preload))
+    try:
+        box = Sandbox(slots, tuple(hidden), limits or Limits(), tuple(preload))
+    except OSError as error:
+        raise SandboxFailed(f"a file, a socket or a process that it needs cannot be had here ({error})",
+                            f"room in {os.environ.get('TMPDIR', '/tmp')}, or TMPDIR as the name of another folder") from None
     try:
         for _ in range(slots):
             box.session().close()

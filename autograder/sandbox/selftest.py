@@ -7,7 +7,6 @@ import secrets
 import socket
 import subprocess
 import sys
-import tempfile
 import textwrap
 import time
 from pathlib import Path
@@ -16,6 +15,7 @@ from autograder.sandbox import filesystem
 from autograder.sandbox.attacks import HARMFUL, HARMLESS, NEXT, Range
 from autograder.sandbox.box import open_sandbox
 from autograder.sandbox.failure import SandboxFailed
+from autograder.sandbox.folders import SECRET, bait_folder
 from autograder.sandbox.limits import Limits
 from autograder.session import MAX_OUTPUT
 from course.answers import Raised
@@ -44,8 +44,7 @@ class Target:
 
     def __enter__(self):
         with contextlib.ExitStack() as begun:
-            self._folder = Path(begun.enter_context(tempfile.TemporaryDirectory(prefix="grading-")))
-            (self._folder / "secret").write_text("a secret")
+            self._folder = begun.enter_context(bait_folder())
             self._listener = begun.enter_context(socket.create_server(("127.0.0.1", 0)))
             self._abstract = begun.enter_context(socket.socket(socket.AF_UNIX))
             self._abstract.bind(f"\0{self.word}")
@@ -65,7 +64,7 @@ class Target:
                                                env={**os.environ, "WORD": self.word})
         sizes = self._limits
         beside_course = [str(path) for path in filesystem.COURSE.parent.iterdir() if path.name in ("solutions", "tests")]
-        return Range(str(self._folder / "secret"), (str(self._folder), *beside_course),
+        return Range(str(self._folder / SECRET), (str(self._folder), *beside_course),
                      self._listener.getsockname(), f"\0{self.word}", self._neighbour.pid, self.word, sizes.memory,
                      sizes.processes, sizes.temporary + sizes.shared_memory + sizes.work)
 
