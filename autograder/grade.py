@@ -13,6 +13,7 @@ from pathlib import Path
 from autograder.files import Rejected
 from autograder.gradebook import Book, GradebookError, open_gradebook
 from autograder.intake import read_submission
+from autograder.judging import Judges
 from autograder.questions import Mark, grade
 from autograder.release import NoRelease, read_releases
 from autograder.results import CHECKED, Result, rejected, summary, write
@@ -144,8 +145,9 @@ def _graded(students, folder, releases, sandbox, book: Book, jobs) -> Iterator[R
 
     seeds = {student: book.about(student).get("seed") for student in students}
     seeds = {student: seed if type(seed) is int else secrets.randbelow(2**31) for student, seed in seeds.items()}
-    with ThreadPoolExecutor(max_workers=jobs) as pool, Sessions(sandbox) as sessions, TrustedRuns() as trusted:
-        futures = [pool.submit(_grade_one, student, seeds[student], folder, releases, sessions, trusted) for student in students]
+    with ThreadPoolExecutor(jobs) as pool, Sessions(sandbox) as sessions, TrustedRuns() as trusted, Judges() as judges:
+        means = sessions, trusted, judges
+        futures = [pool.submit(_grade_one, student, seeds[student], folder, releases, means) for student in students]
         try:
             with tqdm(total=len(futures), unit="submission", file=sys.stderr, disable=None) as bar:
                 for future in as_completed(futures):
@@ -156,8 +158,9 @@ def _graded(students, folder, releases, sandbox, book: Book, jobs) -> Iterator[R
                 future.cancel()
 
 
-def _grade_one(student, seed, folder, releases, sessions, trusted):
+def _grade_one(student, seed, folder, releases, means):
     """One student's result; whatever happens, the class goes on."""
+    sessions, trusted, judges = means
     try:
         if len(student) > LONGEST_NAME or not student.isprintable():
             raise Rejected(f"the folder's name is no student's id: at most {LONGEST_NAME} printable characters")
@@ -167,7 +170,7 @@ def _grade_one(student, seed, folder, releases, sessions, trusted):
     except Exception as error:
         return rejected(student, seed, sessions.boxed, f"reading it failed: {type(error).__name__}: {error}")
     try:
-        marks = grade(submission, sessions, seed, trusted)
+        marks = grade(submission, sessions, seed, trusted, judges)
     except Exception as error:
         marks = dict.fromkeys(CHECKED, Mark(None, notes=(f"not graded: {type(error).__name__}: {error}",)))
     return Result(student, seed, submission, marks, sessions.boxed)

@@ -5,16 +5,17 @@ import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from inspect import signature
+from types import ModuleType
 
+from autograder import judging
 from autograder.cells import ASKED, GIVEN, ROWS, cells_to_run, is_check, prepared, without_magics
 from autograder.intake import Cell, Submission
-from autograder.measured import Allowance, Measured
-from autograder.trusted_runs import MOST, NotRun, TrustedRuns
+from autograder.judging import MOST, CheckFailed, Judges, Stopped
+from autograder.trusted_runs import NotRun, TrustedRuns
 from course.checks.outcome import Message
-from course.exercises import EXERCISES, judge
+from course.exercises import EXERCISES
 from course.plan import Row
-from course.plan_rules import read_plan
+from course.wire import to_wire
 
 BUDGET = 180.0  # seconds of a submission, all notebooks together
 STARTS = 8  # of a notebook: after so many ends of its process what is left is not run again
@@ -39,6 +40,7 @@ class _Grading:
 
     sandbox: object
     trusted: TrustedRuns
+    judges: Judges | ModuleType
     end: float
     rows: set[Row] = field(default_factory=set)
     failed: str = ""
@@ -92,12 +94,13 @@ class NotStarted(Exception):
     """A session did not come up: a fault of this machine, not of a submission."""
 
 
-def grade(submission: Submission, sandbox, seed: int, trusted: TrustedRuns, budget: float = BUDGET) -> dict[str, Mark]:
+def grade(submission: Submission, sandbox, seed: int, trusted: TrustedRuns, judges: Judges | ModuleType = judging,
+          budget: float = BUDGET) -> dict[str, Mark]:
     """grade_id -> Mark for each exercise that is graded here; what is not there has no points.
 
-    NotStarted where no session can be had.
+    The checks run in `judges`, or without any in this process. NotStarted where no session can be had.
     """
-    grading, marks = _Grading(sandbox, trusted, time.monotonic() + budget), {}
+    grading, marks = _Grading(sandbox, trusted, judges, time.monotonic() + budget), {}
     for name in dict.fromkeys(entry.notebook for entry in EXERCISES.values()):
         state = _Notebook(submission.notebooks.get(name, ()))
         reason = submission.rejected.get(name, NOT_THERE)
@@ -170,35 +173,24 @@ def _run_cell(cell, session, grading, notes):
         notes.append(f"{_named(cell)}: lines with % and ! are left out")
         source, found = plain, session.run(plain)
     if not session.ended and ROWS in cell.source:
-        rows = _rows(session.answer(ASKED).call())
-        if rows:
-            try:
-                session.answer(GIVEN).call(grading.run(rows, session))
+        try:
+            if rows := grading.judges.rows(session.answer(ASKED)):
+                session.answer(GIVEN).wire(to_wire([grading.run(rows, session)]))
                 found = session.run(source)
-            except NotRun as error:
-                notes.append(_short(f"rows of the experiment table were not run: {error}"))
+        except (NotRun, Stopped, CheckFailed) as error:
+            notes.append(_short(f"rows of the experiment table were not run: {error}"))
     return found
-
-
-def _rows(value):
-    """The rows in a learner's value that keep all rules, each once."""
-    value = value[:2 * MOST] if isinstance(value, list) else ()
-    found = [row for item in value if isinstance(item, dict) for row in read_plan([item]).rows.values()]
-    return list(dict.fromkeys(found))
 
 
 def _asked(grade_id, session, grading, notes):
     """Ask the exercise's check; what goes wrong on our side is no mark."""
-    entry = EXERCISES[grade_id]
-    allowance = Allowance()
-    answers = [Measured(session.answer(name), allowance) for name in entry.answers]
+    answers = [session.answer(name) for name in EXERCISES[grade_id].answers]
     try:
-        against = {}
-        if "trusted" in signature(entry.check).parameters and isinstance(answers[0].value(), list):
-            against = {"trusted": grading.run(_rows(answers[1].value()), session)}
-        verdict = judge(grade_id, *answers, **against)
+        verdict = grading.judges.judged(grade_id, answers, lambda rows: grading.run(rows, session))
+    except Stopped as error:
+        return Mark(0.0, notes=(*notes, f"its check was stopped at this answer: {error}"))
     except NotRun as error:
         return Mark(None, notes=(*notes, _short(f"not graded: its rows could not be run ({error})")))
-    except Exception as error:
-        return Mark(None, notes=(*notes, _short(f"not graded: the check itself failed ({type(error).__name__}: {error})")))
-    return Mark(verdict.points, verdict.messages, tuple(notes))
+    except CheckFailed as error:
+        return Mark(None, notes=(*notes, _short(f"not graded: the check itself failed ({error})")))
+    return Mark(verdict.points, tuple(verdict.messages), tuple(notes))

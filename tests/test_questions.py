@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from autograder import questions
+from autograder import judging, questions
 from autograder.cells import cells_to_run, without_magics
 from autograder.intake import Cell, Submission, read_submission
 from autograder.measured import ITEMS, TEXT, Allowance, Measured
@@ -170,7 +170,7 @@ def test_a_check_of_ours_that_fails_is_no_mark(monkeypatch):
     def broken(grade_id, *answers, **trusted):
         return judge(grade_id, *answers, **trusted) if grade_id != "ex3-use" else 1 / 0
 
-    monkeypatch.setattr(questions, "judge", broken)
+    monkeypatch.setattr(judging, "judge", broken)
     found = marks(USE, INVERSE)
     assert points(found, "ex3-use", "ex3-inverse") == {"ex3-use": None, "ex3-inverse": 3}
     assert "not graded: the check itself failed (ZeroDivisionError" in found["ex3-use"].notes[-1]
@@ -251,7 +251,7 @@ def test_our_own_process_runs_rows_once_and_ends():
         assert Fraction(first[0]["bubble_measured"]).limit_denominator(100) == DEFAULT[0].bubble_estimated
         with pytest.raises(NotRun, match="time was used up"):
             runs.lines([DEFAULT[1]], seconds=0)
-        assert process.poll() is not None
+        assert process.ended
     with pytest.raises(NotRun, match="stopped"):
         runs.lines([DEFAULT[2]])
 
