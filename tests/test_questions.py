@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from autograder import judging, questions
+from autograder import judging, measured, questions
 from autograder.cells import cells_to_run, without_magics
 from autograder.intake import Cell, Submission, read_submission
 from autograder.measured import ITEMS, TEXT, Allowance, Measured
@@ -123,7 +123,7 @@ def test_which_lines_are_ipythons(source, plain):
 def test_a_cell_that_ends_its_process_costs_its_own_answer(deadly):
     sandbox = Counted()
     found = marks(INVERSE, Cell("ex3-use-answer", f"{USE.source}\n{deadly}"), BEST, sandbox=sandbox)
-    assert points(found) == FULL | {"ex3-use": 0} and sandbox.begun == 2
+    assert points(found) == FULL | {"ex3-use": 0} and sandbox.begun == 3
     assert any("was left out" in note for note in found["ex3-use"].notes)
 
 
@@ -140,7 +140,34 @@ def test_nothing_is_run_behind_the_last_check():
 def test_a_notebook_is_begun_a_bounded_number_of_times():
     sandbox = Counted()
     found = marks(USE, *[own("import os\nos._exit(1)")] * 20, INVERSE, sandbox=sandbox)
-    assert found["ex3-use"].points == 4 and found["ex3-inverse"].points == 0 and sandbox.begun == questions.STARTS
+    assert points(found, "ex3-use", "ex3-inverse") == {"ex3-use": 4, "ex3-inverse": 3}
+    assert sandbox.begun == questions.STARTS + 1  # the last asks what is left without them
+
+
+def test_a_process_that_is_ended_from_behind_costs_no_answer_of_another_cell():
+    behind = own("import os, threading\nthreading.Timer(0.05, os._exit, [1]).start()")
+    slow = Cell("ex3-use-answer", f"import time\ntime.sleep(0.5)\n{USE.source}")
+    asleep = Cell("ex3-inverse-answer", f"{INVERSE.source}\nright = micro_batches_needed\n\n"
+                  "def micro_batches_needed(p, fraction):\n    time.sleep(0.02)\n    return right(p, fraction)\nimport time")
+    assert points(marks(behind, slow, asleep, BEST)) == FULL
+
+
+def test_slow_cells_and_slow_functions_leave_time_for_the_others(monkeypatch):
+    monkeypatch.setattr(questions, "OWN", 0.5)
+    slow = [own("import time\ntime.sleep(0.4)")] * 40
+    function = Cell("ex3-inverse-answer", "def micro_batches_needed(p, fraction):\n    time.sleep(0.5)")
+    monkeypatch.setattr(measured, "SECONDS", 0.8)
+    found = marks(*slow, function, USE, BEST, budget=12.0)
+    assert points(found) == FULL | {"ex3-inverse": 0}
+    assert any("such cells have taken more than 0.5 s" in note for note in found["ex3-inverse"].notes)
+
+
+def test_of_the_time_of_a_submission_some_is_kept_for_each_later_notebook(monkeypatch):
+    monkeypatch.setattr(questions, "KEPT", 0.6)
+    slow = [Cell("ex1-bubbles-answer", "import time\ntime.sleep(60)"), check("ex1-bubbles")]
+    use = [USE, check("ex3-use")]
+    found = grade(Submission({"1_gpipe_diagram": slow, "3_bubble_fraction": use}), Unsandboxed(), 1, NoRuns(), budget=6.0)
+    assert found["ex3-use"].points == 4 and found["ex1-bubbles"].points == 0
 
 
 def test_notebooks_share_nothing():
