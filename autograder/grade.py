@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from autograder.autograded import printable
 from autograder.files import Rejected
 from autograder.gradebook import Book, GradebookError, open_gradebook
 from autograder.intake import read_submission
@@ -62,7 +63,8 @@ def run(options) -> int:
             print(sandbox.describe(), file=sys.stderr)
             graded = _graded(students, submitted, releases, sandbox, book, jobs)
             for result in stack.enter_context(contextlib.closing(graded)):
-                write(book, result, releases)
+                if _is_id(result.student):
+                    write(book, result, releases)
                 results[result.student] = result
     except (Refused, NoRelease, SandboxFailed) as error:
         return _complain(error, WRONG_INPUT)
@@ -132,7 +134,8 @@ def _students(folder, chosen):
         raise Refused(f"{folder} cannot be opened ({error.strerror}): name a folder in nbgrader's layout, "
                       "or make one with `python -m autograder collect`") from None
     if unknown := sorted(set(chosen) - set(names)):
-        raise Refused(f"there is no submission of {unknown[0]} in {folder}; there are {', '.join(names[:20]) or 'none'}")
+        raise Refused(f"there is no submission of {unknown[0]} in {folder}; there are "
+                      f"{', '.join(map(printable, names[:20])) or 'none'}")
     if not names:
         raise Refused(f"there is no submission in {folder}: it needs <student>/pipeline_parallelism/*.ipynb; "
                       "`python -m autograder collect` makes that of downloads")
@@ -158,11 +161,16 @@ def _graded(students, folder, releases, sandbox, book: Book, jobs) -> Iterator[R
                 future.cancel()
 
 
+def _is_id(student):
+    """Whether a folder's name can be a student's id in the gradebook."""
+    return len(student) <= LONGEST_NAME and student.isprintable()
+
+
 def _grade_one(student, seed, folder, releases, means):
     """One student's result; whatever happens, the class goes on."""
     sessions, trusted, judges = means
     try:
-        if len(student) > LONGEST_NAME or not student.isprintable():
+        if not _is_id(student):
             raise Rejected(f"the folder's name is no student's id: at most {LONGEST_NAME} printable characters")
         submission = read_submission(folder / student, releases)
     except Rejected as error:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from autograder.autograded import autograded_notebook, printable
+from autograder.files import shown
 from autograder.gradebook import Book
 from autograder.intake import Cell, Submission
 from autograder.questions import NOT_THERE, Mark
@@ -97,10 +98,11 @@ def write(book: Book, result: Result, releases: Mapping[str, Release]):
 
 def summary(results: Mapping[str, Result]) -> str:
     """A line a student, with what was not as it should be below it, and a last line of all."""
-    width = max(map(len, results))
+    names = {student: student if student.isprintable() else shown(student) for student in results}
+    width = max(map(len, names.values()))
     lines = [f"{'student':{width}}  points of {sum(entry.points for entry in CHECKED.values()):g}"]
     for student, result in results.items():
-        lines.append(f"{student:{width}}  {f'{result.total:g}' if result.submission else 'rejected'}")
+        lines.append(f"{names[student]:{width}}  {f'{result.total:g}' if result.submission else 'rejected'}")
         lines += [f"{'':{width}}    {note}" for note in result.notes]
     out = sum(result.submission is None for result in results.values())
     partly = sum(not result.complete for result in results.values()) - out
