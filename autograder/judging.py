@@ -55,8 +55,9 @@ def judged(grade_id: str, answers: Sequence, run: Run) -> Judged:
     allowance, against = Allowance(), {}
     answers = [Measured(answer, allowance) for answer in answers]
     with _no_fault_of_the_answers():
-        if "trusted" in signature(EXERCISES[grade_id].check).parameters and isinstance(answers[0].value(), list):
-            against = {"trusted": run(_rows_in(answers[1].value()))}
+        if "trusted" in signature(EXERCISES[grade_id].check).parameters and isinstance(answers[0].value(), list | dict):
+            planned = answers[1].value()
+            against = {"trusted": run(list(dict.fromkeys([*read_plan(planned).rows.values(), *_rows_in(planned)])))}
         verdict = judge(grade_id, *answers, **against)
     return Judged(verdict.points, verdict.messages)
 

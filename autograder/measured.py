@@ -32,14 +32,16 @@ class Allowance:
 
 
 class Measured:
-    """An answer whose replies count against an allowance; beyond it there is no more of them."""
+    """An answer whose replies count against an allowance; beyond it there is no more of them. Its value is asked for once."""
 
     def __init__(self, answer, allowance: Allowance):
-        self._answer, self._allowance = answer, allowance
+        self._answer, self._allowance, self._value = answer, allowance, []
 
     def value(self):
-        """The answer as plain data, or Raised."""
-        return self._within(self._answer.value)
+        """The answer as plain data, or Raised: the same each time, whatever the learner's side would say the second time."""
+        if not self._value:
+            self._value.append(self._within(self._answer.value))
+        return self._value[0]
 
     def call(self, *arguments):
         """What the answer returns for these arguments, as plain data, or Raised."""

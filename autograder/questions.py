@@ -167,7 +167,7 @@ def _run_through(state, session, grading, last):
             notes, blamed = [], False
         elif place in state.deadly:
             blamed = True
-            notes.append(f"{_named(cell)} was left out: {state.deadly[place]}")
+            notes.append(_short(f"{_named(cell)} was left out: {state.deadly[place]}"))
         elif place in run and not session.ended:
             if cell.grade_id is None and state.own > OWN:
                 notes.append(f"{_named(cell)} was left out: such cells have taken more than {OWN:g} s")

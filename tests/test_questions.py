@@ -13,6 +13,7 @@ from autograder.release import read_releases
 from autograder.sandbox import Unsandboxed
 from autograder.trusted_runs import NotRun, TrustedRuns
 from course.answers import Raised
+from course.checks.experiment_rows import CHOSEN
 from course.exercises import EXERCISES, judge
 from course.plan import DEFAULT
 from tests.experiment_lines import PLAN, made
@@ -251,6 +252,47 @@ def test_a_table_that_is_typed_is_held_against_our_run():
     found = table(PLANNED, Cell("ex6-table-answer", f"table = {typed!r}"), runs=NoRuns())
     assert found.points < 6 and "trusted-peak" in {message.code for message in found.messages}
     assert table(PLANNED, Cell("ex6-table-answer", f"table = {made(PLAN)!r}"), runs=NoRuns()).points == 6
+
+
+def as_columns(rows):
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+@pytest.mark.parametrize("written", [list, as_columns, lambda rows: dict(enumerate(rows))], ids=["rows", "columns", "by number"])
+def test_however_a_table_is_typed_it_is_held_against_our_run(written):
+    typed = made(PLAN)
+    for row in typed:
+        row["peak_activation_bytes"] += 64
+    runs = NoRuns()
+    found = table(PLANNED, Cell("ex6-table-answer", f"table = {written(typed)!r}"), runs=runs)
+    assert found.points == 6 - 2 - 4 * (written not in (list, as_columns)) and runs.asked
+
+
+@pytest.mark.parametrize("plan", [dict(enumerate(PLAN)), [[row[name] for name in CHOSEN] for row in PLAN if len(row) == 6]],
+                         ids=["by number", "without names"])
+def test_however_a_plan_is_written_its_rows_are_run(plan):
+    runs = NoRuns()
+    lines = [line for line in made(PLAN) if len(plan) == len(PLAN) or not {"slow_stage", "message"} & set(line)]
+    table(Cell("ex6-plan-answer", f"configurations = {plan!r}"), Cell("ex6-table-answer", f"table = {lines!r}"), runs=runs)
+    assert len(runs.asked[0]) == len(plan)
+
+
+class Changing:
+    """An answer that says something else each time it is asked."""
+
+    def __init__(self, *values):
+        self._values = list(values)
+
+    def value(self):
+        return self._values.pop(0)
+
+
+def test_who_says_another_plan_when_asked_again_is_not_asked_again():
+    typed, runs = made(PLAN), NoRuns()
+    for row in typed:
+        row["peak_activation_bytes"] += 64
+    found = judging.judged("ex6-table", [Changing(typed, typed), Changing(PLAN[:1], PLAN)], runs.lines)
+    assert len(runs.asked[0]) == 1 and found.points < 4
 
 
 def test_where_our_side_cannot_run_them_there_is_no_mark_and_no_second_try():
