@@ -1,5 +1,6 @@
 """The instructor's command line: `python -m autograder grade SUBMITTED_DIR` marks a class."""
 
+import contextlib
 import importlib
 import sys
 
@@ -23,6 +24,9 @@ def main(arguments: list[str] | None = None) -> int:
         if arguments[:1] == [name]:  # the others' modules are not needed
             importlib.import_module(module).add(command)
     options = parser.parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):  # a student's name must not stop the summary where a terminal knows few letters
+        with contextlib.suppress(AttributeError):
+            stream.reconfigure(errors="backslashreplace")
     return importlib.import_module(COMMANDS[options.command][0]).run(options)
 
 

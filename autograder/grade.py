@@ -15,6 +15,7 @@ from autograder.autograded import printable
 from autograder.files import Rejected
 from autograder.gradebook import Book, GradebookError, open_gradebook, shown
 from autograder.intake import read_submission
+from autograder.judging import Judges
 from autograder.questions import Mark, grade
 from autograder.release import NoRelease, read_releases
 from autograder.results import CHECKED, Result, rejected, summary, write
@@ -149,13 +150,13 @@ def _graded(students, folder, releases, sandbox, book: Book, jobs) -> Iterator[R
 
     seeds = {student: book.about(student).get("seed") for student in students}
     seeds = {student: seed if type(seed) is int else secrets.randbelow(2**31) for student, seed in seeds.items()}
-    with ThreadPoolExecutor(jobs) as pool, Sessions(sandbox) as sessions, TrustedRuns() as trusted:
-        waiting, running = iter(students), set()
+    with ThreadPoolExecutor(jobs) as pool, Sessions(sandbox) as sessions, TrustedRuns() as trusted, Judges() as judges:
+        means, waiting, running = (sessions, trusted, judges), iter(students), set()
         try:
             with tqdm(total=len(students), unit="submission", file=sys.stderr, disable=None) as bar:
                 while True:
                     for student in itertools.islice(waiting, jobs + AHEAD - len(running)):
-                        running.add(pool.submit(_grade_one, student, seeds[student], folder, releases, sessions, trusted))
+                        running.add(pool.submit(_grade_one, student, seeds[student], folder, releases, means))
                     if not running:
                         return
                     future = wait(running, return_when=FIRST_COMPLETED).done.pop()
@@ -172,8 +173,9 @@ def _is_id(student):
     return len(student) <= LONGEST_NAME and student.isprintable()
 
 
-def _grade_one(student, seed, folder, releases, sessions, trusted):
+def _grade_one(student, seed, folder, releases, means):
     """One student's result; whatever happens, the class goes on."""
+    sessions, trusted, judges = means
     try:
         if not _is_id(student):
             raise Rejected(f"the folder's name is no student's id: at most {LONGEST_NAME} printable characters")
@@ -183,7 +185,7 @@ def _grade_one(student, seed, folder, releases, sessions, trusted):
     except Exception as error:
         return rejected(student, seed, sessions.boxed, f"reading it failed: {type(error).__name__}: {error}")
     try:
-        marks = grade(submission, sessions, seed, trusted)
+        marks = grade(submission, sessions, seed, trusted, judges)
     except SandboxFailed:  # no fault of this submission's, and the next would have none either
         raise
     except Exception as error:

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from autograder.files import Rejected, kind_of, read_file, shown
+from autograder.files import MAX_BYTES, Rejected, kind_of, read_file, shown
 from autograder.release import Release, is_answer
 from course.hand_in import ASSIGNMENT, WITHOUT_POINTS
 
 MAX_BRACKETS = 2_000_000  # so that the parsed file stays below a few hundred MB
 MAX_SOURCE = 200_000  # characters of a cell
 MAX_EXTRA = 300  # cells of the learner's own in a notebook
-MAX_FILES = 40  # notebooks of a folder that are looked at
+MAX_FILES, MAX_TOTAL = 40, 60_000_000  # notebooks of a folder that are looked at for their cells, and their bytes together
 
 
 class Cell(NamedTuple):
@@ -109,10 +109,12 @@ def _plain(name):
 
 def _by_content(folder, files, missing: Mapping[str, Release], notes):
     """The notebooks that are there under another name: most of their grade_ids are those of one that is missing."""
-    found = {}
+    found, left = {}, MAX_TOTAL
     for file in files:
-        wanted = [name for name in missing if name not in found]
+        wanted = [name for name in missing if name not in found and left > 0]
         try:
+            size = os.lstat(folder / file).st_size
+            left -= size * (size <= MAX_BYTES)  # larger ones are not read
             cells = _read_cells(folder / file, file, said := []) if wanted else []
         except Rejected as error:
             notes.append(f"{shown(file)} was not read: {error}")
@@ -123,7 +125,7 @@ def _by_content(folder, files, missing: Mapping[str, Release], notes):
             found[name] = cells
             notes += [*said, f"{name}: handed in as {shown(file)}"]
         elif file not in WITHOUT_POINTS:
-            notes.append(f"{shown(file)} was not graded: it is no notebook with exercises, or a second copy of one")
+            notes.append(f"{shown(file)} was not graded: it is no notebook with exercises, a second copy of one, or one too many")
     return found
 
 

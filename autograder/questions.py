@@ -5,18 +5,20 @@ import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from inspect import signature
+from types import ModuleType
 
+from autograder import judging
 from autograder.cells import ASKED, GIVEN, ROWS, cells_to_run, is_check, prepared, without_magics
 from autograder.intake import Cell, Submission
-from autograder.measured import Allowance, Measured
-from autograder.trusted_runs import MOST, NotRun, TrustedRuns
+from autograder.judging import MOST, CheckFailed, Judges, Stopped
+from autograder.trusted_runs import NotRun, TrustedRuns
 from course.checks.outcome import Message
-from course.exercises import EXERCISES, judge
+from course.exercises import EXERCISES
 from course.plan import Row
-from course.plan_rules import read_plan
+from course.wire import to_wire
 
-BUDGET = 180.0  # seconds of a submission, all notebooks together
+BUDGET, KEPT = 180.0, 1 / 12  # seconds of a submission, all notebooks together; the part kept for each notebook yet to come
+OWN = 30.0  # seconds of a notebook after which no cell of the learner's own is begun: slow ones must not cost the answers
 STARTS = 8  # of a notebook: after so many ends of its process what is left is not run again
 NOT_THERE = "not handed in"
 SETUP = 6  # times that a cell of ours may reach the limit
@@ -35,18 +37,20 @@ class Mark:
 
 @dataclass
 class _Grading:
-    """A submission on its way: the learner's time ends at `end`; our runs for it are counted apart."""
+    """A submission on its way: the learner's time ends at `end`, `kept` seconds of it are for later; ours is counted apart."""
 
     sandbox: object
     trusted: TrustedRuns
+    judges: Judges | ModuleType
     end: float
+    kept: float = 0.0
     rows: set[Row] = field(default_factory=set)
     failed: str = ""
 
     @property
     def left(self) -> float:
-        """Seconds of the learner's that are not used up."""
-        return self.end - time.monotonic()
+        """Seconds of the learner's that are neither used up nor kept for later notebooks."""
+        return self.end - self.kept - time.monotonic()
 
     def run(self, rows: Sequence[Row], session) -> list[dict]:
         """The lines of these rows. NotRun when they cannot be run, or when a submission asks for too much."""
@@ -69,11 +73,13 @@ class _Grading:
 
 @dataclass
 class _Notebook:
-    """A notebook on its way: what is marked, and of which cells it is known that they end their process, and why."""
+    """A notebook on its way: what is marked, and which cells are not run again, because they end their process or never end."""
 
     cells: Sequence[Cell]
     marks: dict[str, Mark] = field(default_factory=dict)
     deadly: dict[int, str] = field(default_factory=dict)
+    ended: set[str] = field(default_factory=set)  # exercises that were asked of a process that had ended, or without a cell
+    own: float = 0.0  # seconds that cells of the learner's own have taken
     word: str = field(default_factory=lambda: secrets.token_hex(16))  # is printed behind each check, and no cell knows it
 
     def divide(self, grade_id: str) -> str:
@@ -92,14 +98,17 @@ class NotStarted(Exception):
     """A session did not come up: a fault of this machine, not of a submission."""
 
 
-def grade(submission: Submission, sandbox, seed: int, trusted: TrustedRuns, budget: float = BUDGET) -> dict[str, Mark]:
+def grade(submission: Submission, sandbox, seed: int, trusted: TrustedRuns, judges: Judges | ModuleType = judging,
+          budget: float = BUDGET) -> dict[str, Mark]:
     """grade_id -> Mark for each exercise that is graded here; what is not there has no points.
 
-    NotStarted where no session can be had.
+    The checks run in `judges`, or without any in this process. NotStarted where no session can be had.
     """
-    grading, marks = _Grading(sandbox, trusted, time.monotonic() + budget), {}
-    for name in dict.fromkeys(entry.notebook for entry in EXERCISES.values()):
+    grading, marks = _Grading(sandbox, trusted, judges, time.monotonic() + budget), {}
+    names = list(dict.fromkeys(entry.notebook for entry in EXERCISES.values()))
+    for place, name in enumerate(names, 1):
         state = _Notebook(submission.notebooks.get(name, ()))
+        grading.kept = KEPT * budget * sum(bool(submission.notebooks.get(later)) for later in names[place:])
         reason = submission.rejected.get(name, NOT_THERE)
         if state.cells:
             _grade_notebook(state, grading, seed)
@@ -111,22 +120,37 @@ def grade(submission: Submission, sandbox, seed: int, trusted: TrustedRuns, budg
 
 def _grade_notebook(state, grading, seed):
     for start in range(STARTS):
-        if grading.left <= 0:
-            return
-        before = prepared(state.cells, seed)
-        with grading.sandbox.session(budget=grading.left) as session:
-            session.run(before)
-            if session.ended:
-                raise NotStarted(session.ended)
-            done = _run_through(state, session, grading, last=start == STARTS - 1)
-        state.share_out(session.output)
-        if done:
-            return
+        if grading.left <= 0 or _in_a_session(state, grading, seed, last=start == STARTS - 1):
+            break
+    # what ended the process may be a thread of a cell before, while others were at work: each is asked once more without those
+    for grade_id in [cell.grade_id for cell in state.cells if cell.grade_id in state.ended]:
+        if grading.left > 0 and state.marks[grade_id].points == 0:
+            alone = _Notebook(list(_cells_for(grade_id, state.cells)))
+            _in_a_session(alone, grading, seed, last=True)
+            state.marks[grade_id] = max(state.marks[grade_id], alone.marks[grade_id], key=lambda mark: mark.points or 0.0)
+
+
+def _cells_for(grade_id, cells):
+    """Its answer and its check, and of our cells those that check nothing."""
+    for cell in cells:
+        if cell.grade_id in (grade_id, f"{grade_id}-answer") or (cell.ours and cell.grade_id and not is_check(cell)):
+            yield cell
+
+
+def _in_a_session(state, grading, seed, last):
+    before = prepared(state.cells, seed)
+    with grading.sandbox.session(budget=grading.left) as session:
+        session.run(before)
+        if session.ended:
+            raise NotStarted(session.ended)
+        done = _run_through(state, session, grading, last)
+    state.share_out(session.output)
+    return done
 
 
 def _run_through(state, session, grading, last):
     """Run and ask from the first cell to the last check; False where the process ended and there is more to be asked."""
-    run, notes = set(cells_to_run(state.cells)), []
+    run, notes, blamed = set(cells_to_run(state.cells)), [], False
     waiting = [cell.grade_id for cell in state.cells if is_check(cell) and cell.grade_id not in state.marks]
     for place, cell in enumerate(state.cells):
         if not waiting:
@@ -135,15 +159,24 @@ def _run_through(state, session, grading, last):
             if cell.grade_id in waiting:
                 alive = not session.ended
                 state.marks[cell.grade_id] = _asked(cell.grade_id, session, grading, notes)
+                state.ended |= {cell.grade_id} if session.ended or blamed else set()
                 waiting.remove(cell.grade_id)
                 if alive and session.ended and waiting and not last:
                     return False
             session.run(state.divide(cell.grade_id))
-            notes = []
+            notes, blamed = [], False
         elif place in state.deadly:
-            notes.append(f"{_named(cell)} was left out: {state.deadly[place]}")
+            blamed = True
+            notes.append(_short(f"{_named(cell)} was left out: {state.deadly[place]}"))
         elif place in run and not session.ended:
+            if cell.grade_id is None and state.own > OWN:
+                notes.append(f"{_named(cell)} was left out: such cells have taken more than {OWN:g} s")
+                continue
+            before = grading.left
             failed = _run_cell(cell, session, grading, notes)
+            state.own += (before - grading.left) * (cell.grade_id is None)
+            if failed and failed.type == "TimeLimit":
+                state.deadly[place] = failed.text
             if session.ended and not last:
                 state.deadly[place] = session.ended
                 return False
@@ -170,35 +203,24 @@ def _run_cell(cell, session, grading, notes):
         notes.append(f"{_named(cell)}: lines with % and ! are left out")
         source, found = plain, session.run(plain)
     if not session.ended and ROWS in cell.source:
-        rows = _rows(session.answer(ASKED).call())
-        if rows:
-            try:
-                session.answer(GIVEN).call(grading.run(rows, session))
+        try:
+            if rows := grading.judges.rows(session.answer(ASKED)):
+                session.answer(GIVEN).wire(to_wire([grading.run(rows, session)]))
                 found = session.run(source)
-            except NotRun as error:
-                notes.append(_short(f"rows of the experiment table were not run: {error}"))
+        except (NotRun, Stopped, CheckFailed) as error:
+            notes.append(_short(f"rows of the experiment table were not run: {error}"))
     return found
-
-
-def _rows(value):
-    """The rows in a learner's value that keep all rules, each once."""
-    value = value[:2 * MOST] if isinstance(value, list) else ()
-    found = [row for item in value if isinstance(item, dict) for row in read_plan([item]).rows.values()]
-    return list(dict.fromkeys(found))
 
 
 def _asked(grade_id, session, grading, notes):
     """Ask the exercise's check; what goes wrong on our side is no mark."""
-    entry = EXERCISES[grade_id]
-    allowance = Allowance()
-    answers = [Measured(session.answer(name), allowance) for name in entry.answers]
+    answers = [session.answer(name) for name in EXERCISES[grade_id].answers]
     try:
-        against = {}
-        if "trusted" in signature(entry.check).parameters and isinstance(answers[0].value(), list):
-            against = {"trusted": grading.run(_rows(answers[1].value()), session)}
-        verdict = judge(grade_id, *answers, **against)
+        verdict = grading.judges.judged(grade_id, answers, lambda rows: grading.run(rows, session))
+    except Stopped as error:
+        return Mark(0.0, notes=(*notes, f"its check was stopped at this answer: {error}"))
     except NotRun as error:
         return Mark(None, notes=(*notes, _short(f"not graded: its rows could not be run ({error})")))
-    except Exception as error:
-        return Mark(None, notes=(*notes, _short(f"not graded: the check itself failed ({type(error).__name__}: {error})")))
-    return Mark(verdict.points, verdict.messages, tuple(notes))
+    except CheckFailed as error:
+        return Mark(None, notes=(*notes, _short(f"not graded: the check itself failed ({error})")))
+    return Mark(verdict.points, tuple(verdict.messages), tuple(notes))

@@ -92,8 +92,16 @@ class Session:
 
     def run(self, source: str):
         """Run one cell: None, or Raised with what it raised."""
-        found = self._ask({"run": source})
-        return found if found is None or isinstance(found, Raised) else self._end("it says of a cell what no cell gives")
+        text = self._ask({"run": source})
+        if isinstance(text, Raised):
+            return text
+        with contextlib.suppress(ValueError, RecursionError):
+            match json.loads(text):  # the two replies that there are, and nothing else is made of it
+                case None:
+                    return None
+                case {"raised": [str(kind), str(said)]}:
+                    return Raised(kind, said)
+        return self._end("it says of a cell what no cell gives")
 
     def answer(self, name: str) -> "RemoteAnswer":
         """The answer that this name holds on the learner's side."""
@@ -146,7 +154,8 @@ class Session:
                     time.sleep(PAUSE)
                 self._printed += text[:MAX_OUTPUT - len(self._printed)]
 
-    def _ask(self, request):
+    def _ask(self, request) -> str | Raised:
+        """The text of the reply, in which nothing is looked at."""
         left = self._until - time.monotonic()
         if self.ended:
             return Raised("Ended", self.ended)
@@ -164,9 +173,12 @@ class Session:
             reply = json.loads(frame)
             if type(reply) is not dict or reply.get("id") != self._count or type(reply.get("answer")) is not str:
                 raise WireError("not a reply to the question")
-            return from_wire(reply["answer"])
+            return reply["answer"]
         except (ValueError, RecursionError) as error:
-            return self._end(f"its reply cannot be read: {str(error)[:100]}")
+            return self._unreadable(error)
+
+    def _unreadable(self, error):
+        return self._end(f"its reply cannot be read: {str(error)[:100]}")
 
     def _end(self, reason):
         self.ended = reason
@@ -182,8 +194,22 @@ class RemoteAnswer:
 
     def value(self):
         """The answer as plain data, or Raised."""
-        return self._session._ask({"value": self._name})
+        return self._read(self._asked())
 
     def call(self, *arguments):
         """What the answer returns for these arguments, as plain data, or Raised."""
-        return self._session._ask({"call": self._name, "arguments": to_wire(list(arguments))})
+        return self._read(self._asked(to_wire(list(arguments))))
+
+    def wire(self, arguments: str | None = None) -> str:
+        """The same, of these arguments or without any of the value, as the text that came: who reads it may pay for it."""
+        found = self._asked(arguments)
+        return found if isinstance(found, str) else to_wire(found)
+
+    def _asked(self, arguments=None):
+        return self._session._ask({"value": self._name} if arguments is None else {"call": self._name, "arguments": arguments})
+
+    def _read(self, found):
+        try:
+            return from_wire(found) if isinstance(found, str) else found
+        except WireError as error:
+            return self._session._unreadable(error)

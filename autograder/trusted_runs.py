@@ -3,21 +3,16 @@
 Only checked, plain configurations reach it. A line of JSON goes in for each, one comes out.
 """
 
-import contextlib
-import json
-import os
-import queue
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Collection
 
+from autograder.our_process import NoReply, OurProcess, lines_to_answer
 from course.plan import Row
 from course.plan_rules import read_plan
 
-SECONDS, MOST = 150.0, 24  # for the rows of one submission, on a busy machine with cold workers; how many they may be
+SECONDS = 150.0  # for the rows of one submission, on a busy machine with cold workers
+PATIENCE = 5.0  # seconds for the workers to end in peace
 
 
 class NotRun(Exception):
@@ -57,48 +52,20 @@ class TrustedRuns:
             raise NotRun("the grader was stopped")
         try:
             if self._process is None:
-                self._start()
-            self._process.stdin.write(json.dumps(vars(row), default=float) + "\n")
-            self._process.stdin.flush()
-            reply = json.loads(self._replies.get(timeout=max(0.0, seconds)) or '"its process has ended"')
-        except (OSError, ValueError) as error:
-            reply = f"{type(error).__name__}: {error}"
-        except queue.Empty:
-            reply = "its time was used up"
+                self._process = OurProcess("autograder.trusted_runs")
+            reply = self._process.ask(vars(row), seconds)
+        except (NoReply, OSError) as error:
+            reply = str(error)
         if isinstance(reply, str):
             self._end()
             raise NotRun(f"{row.label}: {reply}")
         return reply
 
-    def _start(self):
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "autograder.trusted_runs"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            stderr=subprocess.DEVNULL, start_new_session=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(
-                filter(None, sys.path))})
-        self._replies = queue.Queue()
-        threading.Thread(target=_listen, args=(self._process.stdout, self._replies), daemon=True).start()
-
     def _end(self):
         """End the process and its workers, whatever they do."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        with contextlib.suppress(OSError):
-            process.stdin.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=5)
-        if hasattr(os, "killpg"):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-        process.kill()
-        process.wait()
-
-
-def _listen(pipe, replies):
-    with pipe:
-        for line in pipe:
-            replies.put(line)
-    replies.put("")
+        if process is not None:
+            process.end(PATIENCE)
 
 
 def main():
@@ -106,15 +73,14 @@ def main():
     from course.experiments import trusted_records
     from course.pipeline import PipelineError, close
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the grader ends this process
-    replies, sys.stdout = sys.stdout, sys.stderr
+    rows, reply = lines_to_answer()
     try:
-        for text in sys.stdin:
+        for row in rows:
             try:
-                (reply,) = trusted_records(read_plan([json.loads(text)]).rows.values())
+                (line,) = trusted_records(read_plan([row]).rows.values())
             except (PipelineError, OSError, MemoryError) as error:
-                reply = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
-            print(json.dumps(reply, default=float), file=replies, flush=True)
+                line = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
+            reply(line)
     finally:
         close()
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from course.answers import MAX_BITS, MAX_DEPTH, MAX_ITEMS, Raised, Record
 
-# Equal hashes are easily found for wide numbers, and a dict or set of n of them takes n² steps: so few are read.
+# Equal hashes are easily found for wide numbers and for tuples, and a dict or set of n of them takes n² steps: so few are read.
 WIDE_BITS, MAX_WIDE = 30, 2000
 SPARE = 4  # a dict or a fraction is several items and levels here, and one for the encoder
 
@@ -75,13 +75,13 @@ def _in(value, left, depth, records):
 def _count_wide(left, wide):
     left[1] -= wide
     if left[1] < 0:
-        raise WireError(f"more than {MAX_WIDE} numbers of more than {WIDE_BITS} bits")
+        raise WireError(f"more than {MAX_WIDE} numbers of more than {WIDE_BITS} bits, or tuples as keys")
 
 
 def _key(key, left):
     if not isinstance(key, list):
         return key
-    _count_wide(left, any(isinstance(part, float) for part in key))
+    _count_wide(left, True)  # all tuples of -1 and -2 have one hash
     return tuple(key)
 
 

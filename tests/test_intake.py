@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograder import intake
 from autograder.files import MAX_BYTES, Rejected
 from autograder.intake import MAX_EXTRA, MAX_SOURCE, read_submission
 from autograder.release import NoRelease, read_releases
@@ -211,6 +212,16 @@ def test_a_renamed_notebook_is_known_by_its_cells_and_a_strange_one_is_named(fol
     found = read(folder)
     assert "6" in source(found.notebooks[NAME], "ex1-bubbles-answer")
     assert any("my diagram" in note for note in found.notes) and any("notes.ipynb" in note for note in found.notes)
+
+
+def test_of_notebooks_under_other_names_only_so_much_is_read(folder, monkeypatch):
+    (folder / f"{NAME}.ipynb").rename(folder / "z.ipynb")
+    (folder / "a.ipynb").write_bytes(b" " * (MAX_BYTES + 1))
+    (folder / "b.ipynb").write_bytes(b" " * 10_000)
+    assert NAME in read(folder).notebooks
+    monkeypatch.setattr(intake, "MAX_TOTAL", 10_000)
+    with pytest.raises(Rejected):
+        read(folder)
 
 
 def test_the_right_name_comes_before_the_right_cells(folder):

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from autograder import questions
+from autograder import judging, measured, questions
 from autograder.cells import cells_to_run, without_magics
 from autograder.intake import Cell, Submission, read_submission
 from autograder.measured import ITEMS, TEXT, Allowance, Measured
@@ -13,6 +13,7 @@ from autograder.release import read_releases
 from autograder.sandbox import Unsandboxed
 from autograder.trusted_runs import NotRun, TrustedRuns
 from course.answers import Raised
+from course.checks.experiment_rows import CHOSEN
 from course.exercises import EXERCISES, judge
 from course.plan import DEFAULT
 from tests.experiment_lines import PLAN, made
@@ -123,7 +124,7 @@ def test_which_lines_are_ipythons(source, plain):
 def test_a_cell_that_ends_its_process_costs_its_own_answer(deadly):
     sandbox = Counted()
     found = marks(INVERSE, Cell("ex3-use-answer", f"{USE.source}\n{deadly}"), BEST, sandbox=sandbox)
-    assert points(found) == FULL | {"ex3-use": 0} and sandbox.begun == 2
+    assert points(found) == FULL | {"ex3-use": 0} and sandbox.begun == 3
     assert any("was left out" in note for note in found["ex3-use"].notes)
 
 
@@ -140,7 +141,34 @@ def test_nothing_is_run_behind_the_last_check():
 def test_a_notebook_is_begun_a_bounded_number_of_times():
     sandbox = Counted()
     found = marks(USE, *[own("import os\nos._exit(1)")] * 20, INVERSE, sandbox=sandbox)
-    assert found["ex3-use"].points == 4 and found["ex3-inverse"].points == 0 and sandbox.begun == questions.STARTS
+    assert points(found, "ex3-use", "ex3-inverse") == {"ex3-use": 4, "ex3-inverse": 3}
+    assert sandbox.begun == questions.STARTS + 1  # the last asks what is left without them
+
+
+def test_a_process_that_is_ended_from_behind_costs_no_answer_of_another_cell():
+    behind = own("import os, threading\nthreading.Timer(0.05, os._exit, [1]).start()")
+    slow = Cell("ex3-use-answer", f"import time\ntime.sleep(0.5)\n{USE.source}")
+    asleep = Cell("ex3-inverse-answer", f"{INVERSE.source}\nright = micro_batches_needed\n\n"
+                  "def micro_batches_needed(p, fraction):\n    time.sleep(0.02)\n    return right(p, fraction)\nimport time")
+    assert points(marks(behind, slow, asleep, BEST)) == FULL
+
+
+def test_slow_cells_and_slow_functions_leave_time_for_the_others(monkeypatch):
+    monkeypatch.setattr(questions, "OWN", 0.5)
+    slow = [own("import time\ntime.sleep(0.4)")] * 40
+    function = Cell("ex3-inverse-answer", "def micro_batches_needed(p, fraction):\n    time.sleep(0.5)")
+    monkeypatch.setattr(measured, "SECONDS", 0.8)
+    found = marks(*slow, function, USE, BEST, budget=12.0)
+    assert points(found) == FULL | {"ex3-inverse": 0}
+    assert any("such cells have taken more than 0.5 s" in note for note in found["ex3-inverse"].notes)
+
+
+def test_of_the_time_of_a_submission_some_is_kept_for_each_later_notebook(monkeypatch):
+    monkeypatch.setattr(questions, "KEPT", 0.6)
+    slow = [Cell("ex1-bubbles-answer", "import time\ntime.sleep(60)"), check("ex1-bubbles")]
+    use = [USE, check("ex3-use")]
+    found = grade(Submission({"1_gpipe_diagram": slow, "3_bubble_fraction": use}), Unsandboxed(), 1, NoRuns(), budget=6.0)
+    assert found["ex3-use"].points == 4 and found["ex1-bubbles"].points == 0
 
 
 def test_notebooks_share_nothing():
@@ -170,7 +198,7 @@ def test_a_check_of_ours_that_fails_is_no_mark(monkeypatch):
     def broken(grade_id, *answers, **trusted):
         return judge(grade_id, *answers, **trusted) if grade_id != "ex3-use" else 1 / 0
 
-    monkeypatch.setattr(questions, "judge", broken)
+    monkeypatch.setattr(judging, "judge", broken)
     found = marks(USE, INVERSE)
     assert points(found, "ex3-use", "ex3-inverse") == {"ex3-use": None, "ex3-inverse": 3}
     assert "not graded: the check itself failed (ZeroDivisionError" in found["ex3-use"].notes[-1]
@@ -226,6 +254,47 @@ def test_a_table_that_is_typed_is_held_against_our_run():
     assert table(PLANNED, Cell("ex6-table-answer", f"table = {made(PLAN)!r}"), runs=NoRuns()).points == 6
 
 
+def as_columns(rows):
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+@pytest.mark.parametrize("written", [list, as_columns, lambda rows: dict(enumerate(rows))], ids=["rows", "columns", "by number"])
+def test_however_a_table_is_typed_it_is_held_against_our_run(written):
+    typed = made(PLAN)
+    for row in typed:
+        row["peak_activation_bytes"] += 64
+    runs = NoRuns()
+    found = table(PLANNED, Cell("ex6-table-answer", f"table = {written(typed)!r}"), runs=runs)
+    assert found.points == 6 - 2 - 4 * (written not in (list, as_columns)) and runs.asked
+
+
+@pytest.mark.parametrize("plan", [dict(enumerate(PLAN)), [[row[name] for name in CHOSEN] for row in PLAN if len(row) == 6]],
+                         ids=["by number", "without names"])
+def test_however_a_plan_is_written_its_rows_are_run(plan):
+    runs = NoRuns()
+    lines = [line for line in made(PLAN) if len(plan) == len(PLAN) or not {"slow_stage", "message"} & set(line)]
+    table(Cell("ex6-plan-answer", f"configurations = {plan!r}"), Cell("ex6-table-answer", f"table = {lines!r}"), runs=runs)
+    assert len(runs.asked[0]) == len(plan)
+
+
+class Changing:
+    """An answer that says something else each time it is asked."""
+
+    def __init__(self, *values):
+        self._values = list(values)
+
+    def value(self):
+        return self._values.pop(0)
+
+
+def test_who_says_another_plan_when_asked_again_is_not_asked_again():
+    typed, runs = made(PLAN), NoRuns()
+    for row in typed:
+        row["peak_activation_bytes"] += 64
+    found = judging.judged("ex6-table", [Changing(typed, typed), Changing(PLAN[:1], PLAN)], runs.lines)
+    assert len(runs.asked[0]) == 1 and found.points < 4
+
+
 def test_where_our_side_cannot_run_them_there_is_no_mark_and_no_second_try():
     runs = NoRuns("no memory")
     found = table(PLANNED, TABLE, Cell("ex6-table-answer", f"table = {made(PLAN)!r}"), runs=runs)
@@ -251,7 +320,7 @@ def test_our_own_process_runs_rows_once_and_ends():
         assert Fraction(first[0]["bubble_measured"]).limit_denominator(100) == DEFAULT[0].bubble_estimated
         with pytest.raises(NotRun, match="time was used up"):
             runs.lines([DEFAULT[1]], seconds=0)
-        assert process.poll() is not None
+        assert process.ended
     with pytest.raises(NotRun, match="stopped"):
         runs.lines([DEFAULT[2]])
 

@@ -13,7 +13,7 @@ from autograder.sandbox.seccomp import DENIED, MACHINES
 class Range:
     """What the attacks aim at: a secret file, folders, a listener, an abstract socket and a process, all the grader's.
 
-    `word` stands in that process's environment and arguments; memory and room (for files) are in bytes.
+    `word` stands in that process's environment and arguments; memory and room (for files) are in bytes, `files` may be open.
     """
 
     secret: str
@@ -24,6 +24,7 @@ class Range:
     word: str
     memory: int
     processes: int
+    files: int
     room: int
 
     def cell(self) -> str:
@@ -99,6 +100,19 @@ HARMLESS = {
 }
 HARMFUL = {
     "end every process": "os.kill(-1, signal.SIGKILL)",
+    "end its parent": """
+parent = os.getppid()
+x = f"process {parent}" if parent and tried(os.kill, parent, signal.SIGKILL) else \"\"""",
+    "look through the first process": """
+x = all_that(os.listdir, ["/proc/1/root" + folder for folder in folders]) + all_that(find_word, ["/proc/1/environ"])
+pages = [line.split()[0].split("-") for line in open("/proc/1/maps") if "rw-p" in line] if os.getpid() != 1 else []
+x += " its memory" * bool(pages)""",
+    "reach another machine": """
+x = all_that(lambda at: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(at), [("192.0.2.1", 53), ("8.8.8.8", 53)])
+x += all_that(lambda name: socket.getaddrinfo(name, 80), ["example.org"])""",
+    "mount a file system": """
+x = " ".join(kind.decode() for kind in (b"tmpfs", b"proc", b"overlay") if libc.mount(kind, b"/tmp", kind, 0, None) == 0)
+x += " the whole machine" * (libc.mount(b"/", b"/tmp", None, 4096, None) == 0)""",
     "become root": "x = all_that(lambda call: call(0), [os.setuid, os.setgid, os.seteuid])",
     "write to the system": "x = all_that(plant, ['/', '/usr', '/etc', '/usr/bin', '/proc', '/dev', sys.prefix, sys.base_prefix])",
     "write to the course": "import course; x = all_that(plant, [os.path.dirname(course.__file__)])",
@@ -131,6 +145,18 @@ kept = mmap.mmap(-1, 3 * memory)
 for place in range(0, 3 * memory, 4096):
     kept[place] = 1
 x = f"{3 * memory >> 20} MiB\"""",
+    "take memory in sockets": """
+def fill():
+    kept, total = [], 0
+    while total < memory // 16:
+        kept.append(socket.socketpair())
+        for end in kept[-1]:
+            end.setblocking(False)
+            tried(lambda: [end.send(bytes(1 << 16)) for _ in range(1000)])
+            total += 3 << 16
+    return kept
+got = told(40, fill)
+x = f"{got} sixteenths" if got > 24 else \"\"""",
     "start processes without end": """
 got = told(2 * processes, int)
 x = f"{got} processes" if got > processes else \"\"""",
@@ -165,6 +191,25 @@ while True: os.write(1, b"x" * 65536)""",
     "send a frame without end": """
 for number in range(3, 10):
     tried(os.write, number, b"\\x7f\\xff\\xff\\xff" + b"[" * 1000)""",
+    "ignore every signal": """
+for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
+    signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {number})
+time.sleep(600)""",
+    "send a frame of brackets alone": """
+for number in range(3, 10):
+    tried(os.write, number, (1 << 20).to_bytes(4, "big") + b"[" * (1 << 20))""",
+    "open files without end": """
+kept = []
+while len(kept) < 100_000 and tried(lambda: kept.append(open("/dev/null"))):
+    pass
+count = len(kept)
+kept.clear()
+x = f"{count} files" if count > files else \"\"""",
+    "change what the next one imports": """
+import course, site, torch
+x = all_that(plant, {folder for folder in (*sys.path, *site.getsitepackages(), *course.__path__, *torch.__path__)
+                     if folder and not folder.startswith(("/tmp", os.path.expanduser("~")))})""",
     "leave a process behind": """
 if os.fork() == 0:
     os.setsid()

@@ -22,7 +22,7 @@ from course.answers import Raised
 
 LIMITS = Limits(memory=768 << 20, processes=48)
 SECONDS, BUDGET, COMPUTING = 12.0, 40.0, 2.0
-SHORT = ("ignore the time limit", "print without end")  # what would take all of its seconds has only one
+SHORT = ("ignore the time limit", "ignore every signal", "print without end")  # what would take all of its seconds has only one
 END_SECONDS = 10.0  # until a process that was ended must be gone
 
 
@@ -66,7 +66,7 @@ class Target:
         beside_course = [str(path) for path in filesystem.COURSE.parent.iterdir() if path.name in ("solutions", "tests")]
         return Range(str(self._folder / SECRET), (str(self._folder), *beside_course),
                      self._listener.getsockname(), f"\0{self.word}", self._neighbour.pid, self.word, sizes.memory,
-                     sizes.processes, sizes.temporary + sizes.shared_memory + sizes.work)
+                     sizes.processes, sizes.files, sizes.temporary + sizes.shared_memory + sizes.work)
 
     def neighbour_lives(self) -> bool:
         """Whether the process that attacks aim at is there."""
@@ -109,7 +109,8 @@ def attack(name: str, box, target: Target) -> Attack:
         "another process was ended": not target.neighbour_lives(),
         "a process is left": name == "leave a process behind" and target.left_behind(),
         "it printed too much": len(session.output) > MAX_OUTPUT,
-        "the time limit did not hold": name == "ignore the time limit" and not isinstance(got, Raised),
+        "the time limit did not hold": name.startswith("ignore") and not isinstance(got, Raised),
+        "it was taken for an answer": "frame" in name and not isinstance(got, Raised),
     }
     found = [what for what, holds in evidence.items() if holds]
     return Attack(name, not found, "; ".join(found) or (got.text if isinstance(got, Raised) else "nothing got"))

@@ -37,7 +37,10 @@ def check_table(table, configurations, trusted: Sequence[dict] | None = None) ->
     swapped = _swapped(complete)
     computed, measured = swapped or _computed(lines, slot), swapped or _measured(complete, slot)
     if trusted is not None:
-        measured += _against(complete, read_table(list(trusted)))
+        held_against = read_table(list(trusted))
+        measured += _against(complete, held_against)
+        complete = [line for line in complete if isinstance(held_against, list) and any(
+            other.row and same_run(line.row, other.row) for other in held_against)]
     messages = list(dict.fromkeys(message for said in (strangers, strange, computed, measured) for message in said[:SHOWN]))
     if absent:
         messages.insert(0, Message("missing-columns", f"`table` has no column {_few(absent)}: leave the columns as they came."))
