@@ -61,7 +61,7 @@ def _body_cell(words, names_row):
 
 
 def _cell(tag, words, scope, style):
-    return f"<{tag}{scope} style='padding:.15em .8em;text-align:left;{style}'>{escape(words)}</{tag}>"
+    return f"<{tag}{scope} style='padding:.15em .6em;text-align:left;{style}'>{escape(words)}</{tag}>"
 
 
 def together(*views: View | Figure) -> View:
