@@ -7,23 +7,9 @@ from course import schedules, simulate
 from course.figures import timeline_figure
 from tests.browser import DARK, LIGHT, Notebook, write_notebook
 from tests.grid_editor_page import Editor
+from tests.looks import CONTRAST
 
 pytestmark = pytest.mark.browser
-
-CONTRAST = """element => {
-    const canvas = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
-    const light = colours => {
-        for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
-        const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map(v => v / 255)
-            .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    };
-    const under = [];
-    for (let at = element; at; at = at.parentElement) under.unshift(getComputedStyle(at).backgroundColor);
-    const [low, high] = [light(under), light([...under, getComputedStyle(element).color])].sort((a, b) => a - b);
-    return (high + 0.05) / (low + 0.05);
-}"""
-
 
 FIGURE = """
 from course import schedules, simulate
