@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
@@ -11,10 +12,12 @@ from autograder.cells import is_check
 from autograder.intake import Cell
 from autograder.questions import Mark
 from autograder.release import Release, is_answer
+from course.view import BAD, GOOD
 
 UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\xa0-\u200a\u2010-\u2027\u2030-\u205f\u2070-\ud7ff\ue000-\U0010ffff]")
 PARTED = "\N{ZERO WIDTH SPACE}"
 LONGEST = 20_000  # characters of an output
+WIDTH = 100  # characters of a line: what is longer runs out of the pages of feedback and formgrader, which break none
 
 
 def autograded_notebook(release: Release, cells: Sequence[Cell], marks: Mapping[str, Mark], about: Mapping,
@@ -58,14 +61,25 @@ def _outputs(mark):
     """What stands under a check: its messages as a stream, then the points as nbgrader reads them."""
     if mark is None:
         return
-    lines = [message.text for message in mark.messages] + list(mark.notes)
+    said = [f"{GOOD if message.good else BAD} {message.text}" for message in mark.messages] + list(mark.notes)
+    lines = [part for text in said for line in text.split("\n")
+             for part in wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)]
     if mark.printed.strip():
-        lines += ["", "Printed by the cells above:", mark.printed.rstrip()]
+        lines += ["", "Printed by the cells above:", last_words(mark.printed.rstrip())]
     if lines:
         yield nbformat.from_dict({"output_type": "stream", "name": "stdout", "text": printable("\n".join(lines)) + "\n"})
     if mark.points is not None:
         yield nbformat.from_dict({"output_type": "execute_result", "data": {"text/plain": repr(mark.points)}, "metadata": {},
                                   "execution_count": None})
+
+
+def last_words(text: str) -> str:
+    """What a terminal shows of printed text in the end: of a line that was written again and again, the last version.
+
+    >>> last_words("1 of 2\\r2 of 2\\ndone\\r\\n")
+    '2 of 2\\ndone\\n'
+    """
+    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
 
 
 def printable(text: str, longest: int = LONGEST) -> str:

@@ -67,7 +67,8 @@ def run_experiment(configurations, name: str = NAME, again: bool | int | Collect
             raise Interrupted(f"{stopped(plan.rows, records)} {_how_to_go_on(plan.rows, records, again)}") from None
         filled = table_of(plan.rows, records)
         print("The time for this cell was used up.")
-    print(*filled.said, sep="\n")
+    if not given_runs.asked():  # the cell is run again once they are given, and then says how they went
+        print(*filled.said, sep="\n")
     return as_frame(filled.rows, records) if filled.rows else None
 
 
@@ -285,7 +286,8 @@ def progress_bar(file) -> Iterator[Callable]:
     def begin(total):
         close()
         told = []
-        bars.append(tqdm(total=total, file=file, bar_format="{bar:20} {n_fmt}/{total_fmt} [{elapsed}] {desc}", disable=not total))
+        bars.append(tqdm(total=total, file=file, bar_format="{bar:20} {n_fmt}/{total_fmt} [{elapsed}] {desc}",
+                         disable=not total or is_grading()))
 
         def tell(what):
             if told:

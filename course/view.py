@@ -8,6 +8,7 @@ from course.exercises import Verdict, exercise
 from course.figures import Figure, timeline_figure
 
 GOOD, BAD = "✓", "✗"
+UNBROKEN = 20  # up to so many letters a cell of a table stays on one line, however narrow the page
 # nbgrader's feedback pages take the triangle away
 _FOLD = "style='display:list-item;cursor:pointer'"
 
@@ -38,18 +39,29 @@ def folded(summary: str, *lines: str) -> View:
 
 
 def table(headers: list[str], rows: list[list], caption: str = "") -> View:
-    """A table; cells are shown as they are given."""
+    """A table; cells are shown as they are given. Columns without a header name the rows. It scrolls in itself when too wide."""
     cells = [[str(cell) for cell in row] for row in rows]
-    style = "padding:.15em .8em;text-align:left;border-bottom:1px solid currentColor"
-    head = "".join(f"<th scope='col' style='{style}'>{escape(header)}</th>" for header in headers)
-    body = "".join("<tr>" + "".join(f"<td style='{style.replace('1px', '0px')}'>{escape(cell)}</td>" for cell in row) + "</tr>"
-                   for row in cells)
+    names = next((place for place, header in enumerate(headers) if header), len(headers))
+    head = "".join(_cell("th" if header else "td", header, " scope='col'" * bool(header), "border-bottom:1px solid currentColor")
+                   for header in headers)
+    body = "".join("<tr>" + "".join(_body_cell(cell, place < names) for place, cell in enumerate(row)) + "</tr>" for row in cells)
     title = f"<caption style='text-align:left;font-weight:bold'>{escape(caption)}</caption>" if caption else ""
-    html = (f"<table style='border-collapse:collapse;margin:.4em 0'>{title}<thead><tr>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table>")
+    html = (f"<div style='overflow-x:auto;margin:.4em 0'><table style='border-collapse:collapse;margin:0'>{title}"
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>")
     widths = [max(map(len, column)) for column in zip(headers, *cells, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in [headers, *cells]]
     return View(html, "\n".join([caption] * bool(caption) + lines))
+
+
+def _body_cell(words, names_row):
+    style = "white-space:nowrap" if len(words) <= UNBROKEN else ""
+    if names_row and any(map(str.isalnum, words)):
+        return _cell("th", words, " scope='row'", f"font-weight:normal;{style}")
+    return _cell("td", words, "", style)
+
+
+def _cell(tag, words, scope, style):
+    return f"<{tag}{scope} style='padding:.15em .6em;text-align:left;{style}'>{escape(words)}</{tag}>"
 
 
 def together(*views: View | Figure) -> View:

@@ -8,7 +8,7 @@ import pytest
 from nbconvert.filters import markdown2html
 from nbgrader.utils import determine_grade
 
-from autograder.autograded import autograded_notebook, harmless
+from autograder.autograded import WIDTH, autograded_notebook, harmless
 from autograder.intake import read_submission
 from autograder.questions import Mark
 from autograder.release import read_releases
@@ -61,7 +61,7 @@ def test_the_notebook_is_ours_with_the_learners_text_and_plain_outputs(tmp_path)
     content["cells"][4]["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": {"text/html": "<script>"}}]
     save(folder / "1_gpipe_diagram.ipynb", content)
     cells = read_submission(folder.parent, {"1_gpipe_diagram": RELEASES["1_gpipe_diagram"]}).notebooks["1_gpipe_diagram"]
-    mark = Mark(2.5, (Message("m", "said \x1b[31m"),), ("noted",), "printed <b>")
+    mark = Mark(2.5, (Message("m", "said \x1b[31m"), Message("w", "well", True)), ("noted",), "0 of 2\rprinted <b>")
     made = autograded_notebook(RELEASES["1_gpipe_diagram"], cells, {"ex1-bubbles": mark}, {"seed": 1}, ["head"])
     nbformat.validate(made)
     text = json.dumps(made)
@@ -70,5 +70,16 @@ def test_the_notebook_is_ours_with_the_learners_text_and_plain_outputs(tmp_path)
     assert list(graded) == list(RELEASES["1_gpipe_diagram"].cells)
     assert determine_grade(graded["ex1-bubbles"]) == (2.5, 4)
     assert graded["ex1-bubbles"].outputs[0].text == (
-        "said \N{REPLACEMENT CHARACTER}[31m\nnoted\n\nPrinted by the cells above:\nprinted <b>\n")
+        "✗ said \N{REPLACEMENT CHARACTER}[31m\n✓ well\nnoted\n\nPrinted by the cells above:\nprinted <b>\n")
     assert "6" in graded["ex1-bubbles-answer"].source
+
+
+def test_what_is_said_stays_on_the_page_and_says_what_is_good(tmp_path):
+    folder = hand_in(tmp_path, "one", only=("1_gpipe_diagram",))
+    cells = read_submission(folder.parent, {"1_gpipe_diagram": RELEASES["1_gpipe_diagram"]}).notebooks["1_gpipe_diagram"]
+    mark = Mark(1.0, (Message("a", "no room " * 40), Message("b", "first\n  second", True)), ("noted " * 40,))
+    made = autograded_notebook(RELEASES["1_gpipe_diagram"], cells, {"ex1-bubbles": mark}, {})
+    (said,) = [output.text for cell in made.cells for output in cell.get("outputs", []) if output.output_type == "stream"]
+    lines = said.splitlines()
+    assert max(map(len, lines)) <= WIDTH and " ".join(said.split()).startswith("✗ " + ("no room " * 40).strip())
+    assert lines.index("✓ first") + 1 == lines.index("  second")

@@ -5,6 +5,7 @@ import pytest
 
 from course.figures import standalone
 from course.figures.cluster import PICKED, Gpu, _tint, cluster_figure
+from tests.contrast import luminance
 
 
 def gpus(first, count, **more):
@@ -51,12 +52,6 @@ def test_marks_are_words_too_and_neighbours_of_one_tray_have_one_frame():
     frames = [sum("h180.0" in path.get("d") for path in ElementTree.fromstring(figure.svg).iter("path"))
               for figure in (joined, apart)]
     assert frames == [1, 0]
-
-
-def luminance(colour):
-    channels = [int(colour[at:at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 @pytest.mark.parametrize("stages", [1, 2, 8, 64])

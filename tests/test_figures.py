@@ -2,6 +2,7 @@ import re
 import subprocess
 import sys
 from fractions import Fraction
+from itertools import pairwise
 from random import Random
 from xml.etree import ElementTree
 
@@ -129,6 +130,16 @@ def test_tokens_where_they_fit_else_micro_batches_else_nothing():
     assert "23" in dense and "F23" not in dense
     labels = re.findall(r'paint-order.*?</g>', timeline_figure(simulate(gpipe(8, 64))).svg)
     assert labels == []
+
+
+def test_labels_of_neighbours_do_not_run_into_one_word():
+    drawing = Timeline.from_grid("F0 F1 F2 F3 F4 F5 F6 F7", 1, 8)
+    for slots in range(8, 200, 3):
+        for group in ElementTree.fromstring(timeline_figure(drawing, scale=slots).svg).iter("g"):
+            places = [float(label.get("x")) for label in group if group.get("paint-order")]
+            longest = max(len(label.text or "") for label in group)
+            letter = 0.6 * float(group.get("font-size", 12))
+            assert all(right - left > letter * longest + 1 for left, right in pairwise(places)), slots
 
 
 def test_boxes_too_narrow_for_hatches_are_drawn_plain_and_the_picture_says_so():

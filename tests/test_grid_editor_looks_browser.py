@@ -1,5 +1,7 @@
 """How the grid editor and a figure look in JupyterLab: contrast in both themes, a narrow window, an untrusted notebook."""
 
+import itertools
+
 import nbformat
 import pytest
 
@@ -7,23 +9,9 @@ from course import schedules, simulate
 from course.figures import timeline_figure
 from tests.browser import DARK, LIGHT, Notebook, write_notebook
 from tests.grid_editor_page import Editor
+from tests.looks import CONTRAST, faults
 
 pytestmark = pytest.mark.browser
-
-CONTRAST = """element => {
-    const canvas = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
-    const light = colours => {
-        for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
-        const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map(v => v / 255)
-            .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    };
-    const under = [];
-    for (let at = element; at; at = at.parentElement) under.unshift(getComputedStyle(at).backgroundColor);
-    const [low, high] = [light(under), light([...under, getComputedStyle(element).color])].sort((a, b) => a - b);
-    return (high + 0.05) / (low + 0.05);
-}"""
-
 
 FIGURE = """
 from course import schedules, simulate
@@ -46,6 +34,26 @@ def test_words_stand_out_in_both_themes(opened):
     assert colours[0] != colours[1]  # the figure takes the theme's colour of text
     assert notebook.cell(0).get_by_role("img", name="GPipe <1>, 4 rows").count() == 1
     assert not notebook.cell(0).locator(".jp-OutputArea-output pre:visible", has_text="slots; bubble").count()
+
+
+UGLY = """
+from IPython.display import HTML
+words = "<text y='20'>over</text><text x='9' y='20'>each</text><text x='80' y='9'>off</text>"
+display(HTML("<p style='color:#999'>pale</p><div style='width:2000px'>wide</div>"
+             "<div style='background:white;color:black;width:200px;height:100px'>slab</div>"
+             f"<table><tr><td>1</td></tr></table><svg role='img' width='90' height='40'>{words}</svg>"))"""
+
+
+def test_what_looks_wrong_is_found(opened):
+    notebook = opened(f"display(grid_editor('', slots=40)){UGLY}")
+    found = faults(notebook)
+    assert not [line for line in found if "cell 0" not in line]
+    for theme, width in itertools.product((LIGHT, DARK), (1280, 800)):
+        seen = {line.split(": ")[2] for line in found if line.startswith(f"{theme}, {width}: ")}
+        expected = {"words over words", "words cut off", "no name or no text form", "a table without header cells"}
+        assert expected <= seen and any(what.startswith("runs out by") for what in seen), (theme, width, seen)
+        assert ("a slab" in seen) == (theme == DARK)
+        assert any(what.startswith("contrast 2.8") for what in seen) == (theme == LIGHT)
 
 
 def test_a_narrow_window_scrolls_only_the_grid(opened):

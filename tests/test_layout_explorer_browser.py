@@ -9,7 +9,7 @@ from nbconvert import HTMLExporter
 
 from tests.browser import DARK, LIGHT, pages
 from tests.explorer_page import Page
-from tests.test_grid_editor_looks_browser import CONTRAST
+from tests.looks import CONTRAST
 
 pytestmark = pytest.mark.browser
 

@@ -4,6 +4,7 @@ import nbformat
 import pytest
 
 from tests.browser import PATIENCE, Notebook
+from tests.looks import faults
 
 NAME = "0_start_here.ipynb"
 LONG = 'run_for_real(schedules.gpipe(stages=4, micro_batches=2), slot_seconds=5, steps=1)'
@@ -55,3 +56,4 @@ def test_interrupted_killed_and_run_again(opened):
     shown = notebook.run(interrupted)
     assert "rank 1" in shown and "SIGKILL" in shown and "Traceback" not in shown, shown
     assert "Measured on 4 processes" in notebook.run(again), "after a worker was killed in a run"
+    assert faults(notebook) == []

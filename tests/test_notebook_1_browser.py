@@ -3,9 +3,16 @@
 import pytest
 
 from tests.bank_1_gpipe_diagram import FIRST_OUT, LAST_OUT
-from tests.browser import Notebook, places
+from tests.browser import NOTEBOOK, Notebook, places
+from tests.looks import faults
 
 NAME = "1_gpipe_diagram.ipynb"
+ANSWERS = {
+    "ex1-diagram": f'gpipe_diagram = """{FIRST_OUT}"""\ndraw_here(gpipe_diagram)',
+    "ex1-bubbles": "bubbles_per_stage = [6, 6, 6, 6]\nbubble_fraction_4_4 = 3 / 7",
+    "ex1-backward-twice": "slots_when_backward_takes_two = 21\nfraction_when_backward_takes_two = 3 / 7",
+    "ex1-spot-the-error": "illegal_operations = {'a': ('B0', 1), 'b': ('F2', 1), 'c': ('B2', 2)}",
+}
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 
@@ -90,6 +97,21 @@ def test_solved_by_keyboard_alone(notebook):
     notebook.wait(answer, "[2]:")
     page.keyboard.press("Shift+Enter")
     assert "10 of 10 points" in notebook.wait(at["ex1-diagram"])
+
+
+def test_solved_in_notebook_7_and_well_to_look_at(lab):
+    browser, url, folder = lab
+    notebook, at = Notebook(browser, url, NAME, page="notebooks"), places(folder / NAME)
+    for grade_id, answer in ANSWERS.items():
+        notebook.write(at[f"{grade_id}-answer"], answer)
+    notebook.run_all()
+    last = at['hint("ex1-spot-the-error")']
+    notebook.page.wait_for_function(f"() => {NOTEBOOK}.content.model.cells.get({last}).executionCount", timeout=180_000)
+    for grade_id, points in zip(ANSWERS, (10, 4, 2, 4), strict=True):
+        assert f"{points} of {points} points" in notebook.shown(at[grade_id]), grade_id
+    assert "Traceback" not in "".join(notebook.page.locator(".jp-OutputArea-output").all_text_contents())
+    assert faults(notebook) == []
+    notebook.close()
 
 
 def selected(page) -> int:

@@ -4,6 +4,7 @@ import pytest
 
 from tests.bank_2_orders import LOOP
 from tests.browser import NOTEBOOK, Notebook, places
+from tests.looks import faults
 
 NAME = "2_1f1b_phases.ipynb"
 ANSWERS = {
@@ -51,5 +52,6 @@ def test_a_wrong_order_then_all_right(lab):
             see(notebook, at[grade_id], f"{points} of {points} points")
         compared = at['when_right("ex2-in-flight", lambda: same_step(gpipe_run, my_run))']
         see(notebook, compared, "bubble, measured")
+        assert faults(notebook) == []
     finally:
         notebook.close()

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.browser import Notebook, places
+from tests.looks import faults
 
 NAME = "3_bubble_fraction.ipynb"
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
@@ -43,4 +44,5 @@ def test_solved_from_top_to_bottom(lab):
     assert "samples in one" in notebook.output(curve)
     assert notebook.cell(curve).locator("svg[role=img]").count() == 1
     assert "You predicted 32" in notebook.output(at['reveal("best-number", shortest(five_runs))'])
+    assert faults(notebook) == []
     notebook.close()

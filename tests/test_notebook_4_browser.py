@@ -3,6 +3,7 @@
 import pytest
 
 from tests.browser import NOTEBOOK, Notebook, places
+from tests.looks import faults
 
 NAME = "4_virtual_stages.ipynb"
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
@@ -68,4 +69,5 @@ def test_solved_in_the_browser(lab):
            "lean order, 2 chunks", "Megatron's order, 2 chunks", "112")
     expect("map_of(8, ranks=2, chunks=2)", "2 chunks each", inside="svg[role=img]")
     assert "Traceback" not in "".join(notebook.page.locator(".jp-OutputArea-output").all_inner_texts())
+    assert faults(notebook) == []
     notebook.close()

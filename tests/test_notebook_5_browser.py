@@ -4,6 +4,7 @@ import pytest
 
 from tests import bank_5_tp_pp_dp_design as bank
 from tests.browser import Notebook, places
+from tests.looks import faults
 
 NAME = "5_tp_pp_dp_design.ipynb"
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
@@ -49,4 +50,5 @@ def test_solved_from_top_to_bottom(lab):
     notebook.wait(explorer)
     assert notebook.cell(explorer).locator(".lex svg[role=img]").count() == 4
     assert "You predicted pp" in notebook.output(at['reveal("first-tool-a", after="ex5-design-a")'])
+    assert faults(notebook) == []
     notebook.close()

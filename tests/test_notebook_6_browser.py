@@ -6,6 +6,7 @@ import time
 import pytest
 
 from tests.browser import Notebook, places
+from tests.looks import faults
 
 NAME = "6_experiment_table.ipynb"
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
@@ -87,5 +88,6 @@ def test_stopped_resumed_and_concluded(lab):
         assert "8 of 8 points" in notebook.run(at["ex6-conclusions"])
         assert "| 5 | 1f1b | 4 |" in notebook.run(at["markdown(table)"])
         assert (folder / "experiment_table.csv").read_text().count("\n") == 6
+        assert faults(notebook) == []
     finally:
         notebook.close()

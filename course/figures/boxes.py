@@ -14,6 +14,7 @@ from course.words import at
 MOST_SIGNS = 200  # more would hide each other
 FEW_BOXES = 600  # up to here each box has a tooltip, which costs an element
 LEAST_BOX = 0.6  # what is too short to see is still there
+APART = 2  # less between two labels, and they read as one word
 LEAST_HATCHED = 2.5  # narrower boxes would be all outline, and show no hatch
 
 
@@ -114,7 +115,7 @@ def labels(timeline, boxes) -> str:
 
 
 def _width_of_text(form, font):
-    return 0.6 * font * len(form)
+    return 0.6 * font * len(form) + APART
 
 
 def tooltips(timeline, boxes, unit) -> str:

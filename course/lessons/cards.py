@@ -6,7 +6,7 @@ from course.answers import LocalAnswer
 from course.checks.layout_reading import read_design
 from course.checks.outcome import Message
 from course.layout.cards import CARDS, MAX_CHUNKS, WITHIN, Card
-from course.layout.cluster import ACROSS, INSIDE, Cluster
+from course.layout.cluster import ACROSS, Cluster
 from course.layout.evaluation import evaluate
 from course.layout.model import Model
 from course.layout.nearest import divisors
@@ -19,7 +19,7 @@ from course.words import gb
 REASONS = {"heads": "Left out, because the heads cannot be shared out", "layers": "Left out, because the layers cannot be cut so",
            "batch": "Left out, because the global batch is too small for so many replicas",
            "memory": "Left out, because it does not fit"}
-SHORT = {INSIDE: "inside", ACROSS: "across", None: ""}
+CROSSING = "across: over the link between the nodes; all else is sent inside a node."
 MODEL_SIZES = [field.name for field in fields(Model)]
 
 
@@ -91,13 +91,13 @@ def _ranked(card, mine, title, max_chunks=MAX_CHUNKS):
     if own and own.step_seconds and not any(_alike(own, one) for one in best):
         best = sorted([*best, own], key=lambda one: one.step_seconds)
     names = [f"{one.layout}{' (yours)' * bool(own and _alike(own, one))}" for one in best]
-    rows = [[name, _number(one.state_bytes), _number(one.activation_bytes),
-             *(f"{_number(one.sent[axis])} {SHORT[one.links[axis]]}" for axis in AXES),
+    rows = [[name, f"{_number(one.state_bytes)} + {_number(one.activation_bytes)}",
+             *(_number(one.sent[axis]) + " across" * (one.links[axis] == ACROSS) for axis in AXES),
              f"{one.step_seconds:.3f}", f"{one.step_seconds / fastest:.3f}"] for name, one in zip(names, best, strict=True)]
-    heads = ["layout", "state, GB", "activations, GB", *(f"{axis.upper()} sends, GB" for axis in AXES), "step, s",
-             "over the fastest"]
+    heads = ["layout", "state + activations, GB", *(f"{axis.upper()} sends, GB" for axis in AXES), "step, s", "over the fastest"]
+    crossing = [CROSSING] * any(ACROSS in one.links.values() for one in best)
     return together(split(*best, title=title, limit=WITHIN * fastest, names=names), table(heads, rows),
-                    paragraphs(*_left_out(card, shapes)))
+                    paragraphs(*crossing, *_left_out(card, shapes)))
 
 
 def _number(size):

@@ -159,7 +159,7 @@ def markdown(table_of_runs, about: Mapping | None = None) -> View:
     rows = [[_number(line), *map(_cell, COLUMNS, [line] * len(COLUMNS)), _peculiar(line) or "-"] for line in lines]
     about = about or getattr(table_of_runs, "attrs", {})
     said = filter(None, (pacing(about), versions(about), busy(lines).replace(BUSY, f"\\{BUSY}")))
-    return _as_it_is("\n".join([*_markdown(["row", *COLUMNS, PECULIAR], rows), *(f"\n{sentence}" for sentence in said)]))
+    return _as_it_is("\n".join([*_markdown(["row", *COLUMNS, PECULIAR], rows), *(f"\n{sentence}" for sentence in said)]), "pre-wrap")
 
 
 def blank_record(rows: int = BLANK_ROWS) -> View:
@@ -181,6 +181,6 @@ def _markdown(heads, rows):
     return [f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads), *rows)]
 
 
-def _as_it_is(text):
+def _as_it_is(text, space="pre"):
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return View(f"<pre style='white-space:pre;overflow-x:auto'>{escaped}</pre>", text)
+    return View(f"<pre style='white-space:{space};overflow-x:auto'>{escaped}</pre>", text)
