@@ -6,7 +6,6 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
-from course.figures.stuck import stuck_figure
 from course.legality import violations
 from course.options import (
     FAILED,
@@ -67,6 +66,8 @@ def _complain(error, code):
 
 def _show(schedule, costs, options):
     if not options.csv and violations(schedule):
+        from course.figures.stuck import stuck_figure  # figures: not needed to draw what is sound
+
         print(stuck_figure(schedule).text)  # and what is wrong with it, from simulate, in a line
     print(schedule.to_csv() if options.csv else description(simulate(schedule, costs)), end="" if options.csv else "\n")
     return 0
