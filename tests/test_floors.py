@@ -3,7 +3,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course import Costs, formulas, simulate, violations
@@ -43,6 +43,7 @@ def test_no_legal_schedule_is_below(schedule, data):
     assert_not_below(schedule, costs, split=True)
 
 
+@settings(max_examples=50)
 @given(legal_schedules(most_micro_batches=6), st.sampled_from([Costs(), Costs(1, 2), Costs(0.3, 0.7), Costs(2, 2, latency=1)]))
 def test_no_legal_schedule_is_below_at_plain_costs(schedule, costs):
     timeline = simulate(schedule, costs)
@@ -93,6 +94,7 @@ def test_less_room_takes_longer_and_no_room_never_ends():
     assert floor_curve((0,), 3) == ((one_by_one.makespan, 1),)
 
 
+@settings(max_examples=40)
 @given(legal_schedules(), st.integers(1, 4))
 def test_the_curve_is_the_memory_floor_turned_round(schedule, backward):
     size = schedule.stage_to_rank, schedule.micro_batches, Costs(1, backward), True

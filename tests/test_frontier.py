@@ -105,3 +105,14 @@ def test_a_size_that_is_too_large_is_given_up(monkeypatch):
     monkeypatch.setattr("course.frontier.MOST_STATES", 50)
     with pytest.raises(ValueError, match="4 stages and 8 micro-batches are too many to search through: 50 states"):
         frontier((0, 1, 2, 3), 8)
+
+
+@pytest.mark.parametrize(("homes", "micro_batches", "split"), [((0, 1, 2), 4, False), ((0, 1, 2, 3), 3, False), ((0, 1), 3, True),
+                                                               ((0, 1, 2), 2, True)])
+@pytest.mark.parametrize("costs", [Costs(1, 2, latency=Fraction(1, 2)), Costs([1, 2, 1, 3], [2, 1, 3, 1]), Costs(3, 1)])
+def test_what_a_last_stage_is_not_asked_to_try_would_gain_nothing(homes, micro_batches, split, costs, monkeypatch):
+    size = homes, micro_batches, Costs(*(time[:len(homes)] if isinstance(time, list) else time for time in (
+        costs.forward, costs.backward)), latency=costs.latency), split
+    found = [(step, memory) for step, memory, _ in frontier(*size)]
+    monkeypatch.setattr("course.frontier._Search.sensible", lambda self, rank, ready: [*ready, None])
+    assert [(step, memory) for step, memory, _ in frontier(*size)] == found
