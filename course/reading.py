@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 
 from course.answers import LocalAnswer
@@ -12,10 +13,11 @@ from course.checks.outcome import Message, show_value, unreadable
 from course.drawing import CONTINUED, IDLE, UNMARKED, Drawing, read_drawing
 from course.real_run import RealRun
 from course.schedule import Operation, Schedule
+from course.schedules.entry import need_sizes
 from course.sharing import MARK, from_line
 from course.timeline import Timeline
 
-MOST = 100_000  # stages times micro-batches
+MOST, MOST_RANKS = 100_000, 256  # stages times micro-batches that can be looked at; rows that a picture can have
 TIMED = (IDLE, CONTINUED, UNMARKED)  # cells that only a drawing has
 RANKS, MICRO_BATCHES = 4, 8  # that a function is asked for where no others are named
 FORMS = ("a drawing (one line a rank, `.` for an idle cell), the orders of the ranks, a CSV text or the name of its file, "
@@ -38,10 +40,14 @@ def read_schedule(subject, ranks: int | None = None, micro_batches: int | None =
     F0 .  .  B0
     .  F0 B0 .
     """
-    if isinstance(subject, Schedule | Timeline):
-        return subject
+    _check_sizes(ranks=ranks, micro_batches=micro_batches, chunks=chunks)
     if isinstance(subject, RealRun):
         return subject.run.measured
+    if isinstance(subject, Schedule):
+        return _sound(subject)
+    if isinstance(subject, Timeline):
+        _sound(subject.schedule)
+        return subject
     if callable(subject):
         return _of_function(subject, ranks or RANKS, micro_batches or MICRO_BATCHES, chunks)
     if isinstance(subject, Path) or (isinstance(subject, str) and "\n" not in subject and subject.strip().endswith(".csv")):
@@ -64,10 +70,22 @@ def read_schedule(subject, ranks: int | None = None, micro_batches: int | None =
         raise ValueError(f"{error}; one list a rank is needed, rank 0 first") from None
 
 
+def _check_sizes(**sizes):
+    given = {name: size for name, size in sizes.items() if size is not None}
+    need_sizes(**given)
+    if prod(given.values()) > MOST:
+        said = " x ".join(f"{name} = {size:,}" for name, size in given.items())
+        raise ValueError(f"{said}: more than {MOST:,} forwards cannot be looked at here")
+    if given.get("ranks", 0) > MOST_RANKS:
+        raise ValueError(f"ranks = {sizes['ranks']}: at most {MOST_RANKS} can be looked at here")
+
+
 def _sound(schedule):
     """The schedule, if it has an operation and no more stages and micro-batches than can be looked at."""
     if not any(schedule.ranks):
         raise ValueError(f"there is no operation in it: give {FORMS}")
+    if len(schedule.ranks) > MOST_RANKS:
+        raise ValueError(f"it has {len(schedule.ranks)} ranks: at most {MOST_RANKS} can be looked at here")
     if schedule.stages * schedule.micro_batches > MOST:
         raise ValueError(f"it has {schedule.stages:,} stages and {schedule.micro_batches:,} micro-batches: "
                          f"more than {MOST:,} forwards cannot be looked at here")

@@ -83,7 +83,8 @@ def test_a_drawing_with_rows_left_out_has_its_ranks():
     ([], "is no schedule"), ([3], "is no schedule"), ([[]], "no operation"), (". .\n. .", "no operation"),
     ("F0 Q\n. F0", "`Q` is not a cell"), ([["F0", "B0"], ["F0", "Q"]], "item 1, 'Q', is no token"),
     ("0SEND_F0,0F0\n1F0", "SEND_F0"), ("pp1/1f1b/p4", "breaks off"), ("999999F0 .", "more than 100,000 forwards"),
-    ([["F999999"], ["999999F0"]], "cannot be looked at"), (object(), "an object is not an answer"), ("F0\nF0\nF0", ""),
+    ([["F999999"], ["999999F0"]], "cannot be looked at"), ([["F0"]] * 257, "257 ranks: at most 256"),
+    (object(), "an object is not an answer"), ("F0\nF0\nF0", ""),
     (lambda p, m, stage: 1 / 0, "ZeroDivisionError"), (lambda p, m: [], "TypeError"), (lambda p, m, stage: "Q", "is no token"),
     (lambda p, m, stage: ..., "not answered yet"),
 ])
@@ -99,3 +100,20 @@ def test_what_is_no_schedule_is_one_sentence(form, words):
 def test_more_rows_than_ranks_are_named():
     with pytest.raises(ValueError, match="2 stages: row 2"):
         read_schedule(". F0\nF0\nF0", ranks=2)
+
+
+@pytest.mark.parametrize(("sizes", "words"), [
+    ({"ranks": "x"}, "ranks = 'x': a whole number"), ({"ranks": 0}, "ranks = 0: at least 1"),
+    ({"micro_batches": -1}, "at least 1"), ({"chunks": 1.5}, "chunks = 1.5"), ({"ranks": 10**6}, "more than 100,000 forwards"),
+    ({"ranks": 257}, "ranks = 257: at most 256"), ({"ranks": 400, "micro_batches": 400}, "ranks = 400 x micro_batches = 400"),
+])
+def test_sizes_that_cannot_be_are_refused_for_every_form(sizes, words):
+    for form in (DRAWING, of_function, schedules.gpipe(2, 2)):
+        with pytest.raises(ValueError, match=words):
+            read_schedule(form, **sizes)
+
+
+def test_a_schedule_without_an_operation_is_none():
+    for nothing in (Schedule((), (), 0), Schedule(((), ()), (0, 1), 2), Timeline(Schedule(((),), (0,), 1), ((),), ((),))):
+        with pytest.raises(ValueError, match="no operation in it"):
+            read_schedule(nothing)
