@@ -10,6 +10,7 @@ import tempfile
 import textwrap
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -169,6 +170,28 @@ def test_when_the_fork_server_is_killed_sessions_end_and_the_next_one_is_refused
         session.close()
         with pytest.raises(SandboxFailed, match="fork server"):
             found.session()
+
+
+FEW_PROCESSES = """
+    import resource, sys
+    from autograder.sandbox import SandboxFailed, open_sandbox
+    from autograder.sandbox.limits import SPARE, threads
+    hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    resource.setrlimit(resource.RLIMIT_NPROC, (threads() + SPARE + int(sys.argv[1]), hard))
+    try:
+        with open_sandbox(slots=2, preload=()) as box, box.session() as one:
+            one.run("import os, time\\nwhile True:\\n    if not os.fork():\\n        time.sleep(600)")
+            with box.session() as two:
+                print(two.run("import subprocess\\nx = subprocess.call(['true'])"), two.answer("x").value())
+    except SandboxFailed as failure:
+        print(failure)
+"""
+
+
+@pytest.mark.parametrize(("left", "says"), [(100, "None 0"), (20, "ulimit -u")])
+def test_a_storm_of_processes_leaves_some_to_the_others_where_the_user_may_have_few(left, says):
+    with python(FEW_PROCESSES, str(left), preexec_fn=None if os.geteuid() else partial(become_nobody, 65_533)) as program:
+        assert says in program.stdout.read()
 
 
 NO_NAMESPACES = """

@@ -145,6 +145,18 @@ kept = mmap.mmap(-1, 3 * memory)
 for place in range(0, 3 * memory, 4096):
     kept[place] = 1
 x = f"{3 * memory >> 20} MiB\"""",
+    "take memory in sockets": """
+def fill():
+    kept, total = [], 0
+    while total < memory // 16:
+        kept.append(socket.socketpair())
+        for end in kept[-1]:
+            end.setblocking(False)
+            tried(lambda: [end.send(bytes(1 << 16)) for _ in range(1000)])
+            total += 3 << 16
+    return kept
+got = told(40, fill)
+x = f"{got} sixteenths" if got > 24 else \"\"""",
     "start processes without end": """
 got = told(2 * processes, int)
 x = f"{got} processes" if got > processes else \"\"""",

@@ -18,7 +18,7 @@ from autograder.sandbox import canary, filesystem, linux
 from autograder.sandbox.failure import SandboxFailed, explained, require_linux, require_more_than_a_bare_root
 from autograder.sandbox.folders import SECRET, bait_folder
 from autograder.sandbox.groups import make, out_of_memory, remove
-from autograder.sandbox.limits import MESSAGE, Limits
+from autograder.sandbox.limits import LEAST, MESSAGE, Limits
 from autograder.sandbox.watchdog import PERIOD, Watchdog
 from autograder.session import SOON, Session, cause
 
@@ -105,6 +105,10 @@ class Sandbox:
     """A fork server and its slots; thread-safe. Use it in a `with`."""
 
     def __init__(self, slots: int, hidden: tuple, limits: Limits, preload: tuple):
+        limits = limits if None not in uids(slots) else limits.shared(slots)
+        if limits.processes < LEAST:
+            raise SandboxFailed(f"this user may have too few processes for {slots} submissions at a time",
+                                "fewer `--jobs`, or more processes by `ulimit -u`")
         self._limits, self._free, self._watchdog = limits, queue.SimpleQueue(), None
         show, hide = filesystem.shown(), filesystem.hidden(hidden)
         with contextlib.ExitStack() as begun:

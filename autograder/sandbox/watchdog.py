@@ -5,11 +5,15 @@ import os
 import threading
 
 PERIOD = 0.05  # seconds between two looks
+SOCKET = 212_992  # bytes that the kernel holds for one at the most, as it comes
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 class Watchdog:
-    """Calls `end(reason)` of each tree that takes more than `memory` bytes. It sees processes, not what they leave in files."""
+    """Calls `end(reason)` of each tree that takes more than `memory` bytes: its processes, and what their sockets can hold.
+
+    It sees neither what they leave in files nor what else the kernel keeps for them.
+    """
 
     def __init__(self, memory: int):
         self._memory, self._watched, self._stop = memory, {}, threading.Event()
@@ -32,9 +36,9 @@ class Watchdog:
     def _look(self):
         while not self._stop.wait(PERIOD):
             for key, (pid, end) in list(self._watched.items()):
-                members = tree(pid)
+                members, left = tree(pid), self._memory - SOCKET * _sockets(pid)
                 # a page that several processes share counts once, which costs more to find out
-                if sum(map(_resident, members)) > self._memory and sum(map(_proportional, members)) > self._memory:
+                if sum(map(_resident, members)) > left and sum(map(_proportional, members)) > left:
                     self.forget(key)
                     end(f"it used more than {self._memory >> 20} MiB of memory")
 
@@ -48,6 +52,13 @@ def tree(pid: int) -> list[int]:
                 with contextlib.suppress(OSError), open(f"/proc/{member}/task/{thread}/children") as children:
                     found += map(int, children.read().split())
     return found
+
+
+def _sockets(pid):
+    """How many there are in its network namespace."""
+    with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/net/sockstat") as lines:
+        return int(lines.readline().split()[2])
+    return 0
 
 
 def _resident(pid):
