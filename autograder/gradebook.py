@@ -15,7 +15,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader.api import BaseCell, Gradebook, InvalidEntry, MissingEntry, get_alembic_version
 from nbgrader.preprocessors import SaveCells
-from sqlalchemy import inspect, make_url, text
+from sqlalchemy import create_engine, inspect, make_url, text
 from sqlalchemy.exc import IntegrityError, ProgrammingError, SAWarning, SQLAlchemyError
 
 from autograder.release import FOLDER, Release, grade_id_of
@@ -26,6 +26,7 @@ COURSE = "pipeline-parallelism"
 WAIT = 60  # seconds for another program that writes to the same gradebook
 TRIES = 3  # of what another program did at the same moment: it is then there
 COLLISIONS = IntegrityError, ProgrammingError
+LOCK = 0x70697065  # any number that no other program takes for a lock in the same database
 
 
 class GradebookError(Exception):
@@ -76,7 +77,7 @@ def open_gradebook(gradebook: str, releases: Mapping[str, Release], autograded: 
         autograded.mkdir(parents=True, exist_ok=True)
         if "://" not in gradebook:
             Path(gradebook).resolve().parent.mkdir(parents=True, exist_ok=True)
-        with _alone(autograded):
+        with _alone_with(gradebook, url):
             _again(lambda: _prepare(url, releases))
         with Gradebook(url, COURSE) as opened:
             yield Book(opened, shown(gradebook), autograded)
@@ -157,7 +158,8 @@ def _again(work, between=lambda: None):
             break
         except (SQLAlchemyError, InvalidEntry) as error:
             between()
-            if not left or not isinstance(error.__context__ if isinstance(error, InvalidEntry) else error, COLLISIONS):
+            cause = error.__context__ if isinstance(error, InvalidEntry) else error
+            if not left or not (isinstance(cause, COLLISIONS) or "deadlock" in str(cause)):
                 raise
 
 
@@ -216,6 +218,23 @@ def _alone(folder):
         yield
     finally:
         os.close(handle)
+
+
+@contextlib.contextmanager
+def _alone_with(gradebook, url):
+    """One program at a time that prepares this gradebook, from wherever; the lock goes with the program that holds it."""
+    if "://" not in gradebook:
+        with _alone(Path(gradebook).resolve().parent):
+            yield
+        return
+    engine = create_engine(url)
+    try:
+        with engine.connect() as connection:
+            if engine.name == "postgresql":
+                connection.execute(text("SELECT pg_advisory_lock(:number)"), {"number": LOCK})
+            yield
+    finally:
+        engine.dispose()
 
 
 @contextlib.contextmanager

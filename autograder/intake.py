@@ -184,11 +184,11 @@ def _source(cell, name, notes):
 
 def _assemble(name, found: Iterable[dict], release: Release, notes):
     """All of our cells with a grade_id, the learner's text in those that are answers, and before each the learner's own cells."""
-    answers, own, waiting, seen, count = {}, {}, [], set(), 0
+    answers, own, waiting, seen, twice, count = {}, {}, [], set(), {}, 0
     for cell in found:
         grade_id = _grade_id(cell)
         if grade_id in seen:
-            notes.append(f"{name}: the cell {grade_id} is there more than once, the first counts")
+            twice[grade_id] = True
         elif grade_id in release.cells:
             seen.add(grade_id)
             own[grade_id], waiting = waiting, []
@@ -199,6 +199,7 @@ def _assemble(name, found: Iterable[dict], release: Release, notes):
             if count <= MAX_EXTRA:
                 kind = "code" if cell.get("cell_type") == "code" else "markdown"
                 waiting.append(Cell(None, source, kind, kind == "code" and source.strip() in release.others))
+    notes += [f"{name}: the cell {grade_id} is there more than once, the first counts" for grade_id in twice]
     if count > MAX_EXTRA:
         notes.append(f"{name}: {count} cells of the learner's own, and the first {MAX_EXTRA} are read")
     lost = [grade_id for grade_id, cell in release.cells.items() if grade_id not in seen]

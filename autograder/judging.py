@@ -27,6 +27,7 @@ SECONDS, MEMORY = 10.0, 1 << 30  # of one check: seconds of the processor, bytes
 PATIENCE, START = 60.0, 120.0  # seconds for a check's own part on a busy machine; for a process to come up
 MOST = 24  # rows that are run for a submission; twice as many are read of a value
 
+LONGEST, SAID = 2000, 200  # characters of a message, in which a learner may stand quoted; messages of a check
 HELLO = {"hello": True}
 
 Run = Callable[[Sequence[Row]], list[dict]]  # the table's lines of these rows
@@ -59,7 +60,7 @@ def judged(grade_id: str, answers: Sequence, run: Run) -> Judged:
             planned = answers[1].value()
             against = {"trusted": run(list(dict.fromkeys([*read_plan(planned).rows.values(), *_rows_in(planned)])))}
         verdict = judge(grade_id, *answers, **against)
-    return Judged(verdict.points, verdict.messages)
+    return Judged(verdict.points, tuple(message._replace(text=message.text[:LONGEST]) for message in verdict.messages[:SAID]))
 
 
 def rows(answer) -> list[Row]:

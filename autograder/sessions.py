@@ -30,7 +30,7 @@ class Sessions:
 
     @contextlib.contextmanager
     def session(self, **limits):
-        """A session, as the sandbox gives it. NotStarted once the grading was stopped."""
+        """A session, as the sandbox gives it. NotStarted once the grading was stopped, SandboxFailed once the sandbox is gone."""
         with self._sandbox.session(**limits) as session:
             with self._lock:
                 if self._stopped:
@@ -41,3 +41,4 @@ class Sessions:
             finally:
                 with self._lock:
                     self._open.discard(session)
+        self._sandbox.require()

@@ -1,6 +1,7 @@
 """Graders in processes of their own, begun, watched and ended; and what a gradebook then holds, whatever database it is."""
 
 import contextlib
+import functools
 import os
 import sys
 import tempfile
@@ -13,7 +14,8 @@ from nbgrader.api import Gradebook
 
 from autograder import grade as module
 from autograder.__main__ import main
-from autograder.gradebook import COURSE, url_of
+from autograder.gradebook import COURSE, open_gradebook, url_of
+from autograder.release import read_releases
 from autograder.sandbox import open_sandbox
 from course.exercises import EXERCISES
 from course.hand_in import ASSIGNMENT
@@ -34,6 +36,16 @@ def small_class(root: Path) -> dict[str, float]:
     (submitted / "b" / ASSIGNMENT / f"{NOTEBOOK}.ipynb").write_text('{"cells": [')
     full = sum(FULL.values())
     return {"a": full, "b": 0, "c": full, "d": full - FULL["ex3-use"]}
+
+
+@functools.cache
+def empty_gradebook() -> bytes:
+    """The file of a gradebook without submissions, made once: nbgrader takes seconds for it."""
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "gradebook.db"
+        with open_gradebook(str(path), read_releases(), Path(place)):
+            pass
+        return path.read_bytes()
 
 
 def forked(work) -> int:
@@ -83,7 +95,7 @@ def wait_until(holds, pid: int = 0):
     until = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < until and (not pid or psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
-        time.sleep(0.005)
+        time.sleep(0.01)
 
 
 def below(pid: int) -> list[psutil.Process]:

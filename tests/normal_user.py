@@ -15,7 +15,7 @@ def environment() -> dict:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def become_nobody():
+def become_nobody(uid=NOBODY):
     """For `preexec_fn`, as root: no rights at all, in a mount namespace where interpreter and checkout are in reach."""
     linux.unshare("mnt")
     linux.mount(None, "/", None, linux.RECURSIVE | linux.PRIVATE)
@@ -29,5 +29,5 @@ def become_nobody():
             os.close(kept)
     os.environ["HOME"] = "/nonexistent"
     os.setgroups([])
-    os.setresgid(NOBODY, NOBODY, NOBODY)
-    os.setresuid(NOBODY, NOBODY, NOBODY)
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)

@@ -22,7 +22,7 @@ from autograder.results import CHECKED, Result, rejected, write
 from course.checks.outcome import Message
 from course.exercises import EXERCISES
 from course.hand_in import ASSIGNMENT
-from tests.graders import forked
+from tests.graders import empty_gradebook, forked
 from tests.submissions import ROOT, hand_in
 from tools import notebooks
 
@@ -31,18 +31,9 @@ TEXTS = [grade_id for grade_id, entry in EXERCISES.items() if entry.manual]
 FULL = {grade_id: entry.points for grade_id, entry in CHECKED.items()}
 
 
-@pytest.fixture(scope="module")
-def empty(tmp_path_factory):
-    """A gradebook without submissions, to be copied."""
-    folder = tmp_path_factory.mktemp("empty")
-    with open_gradebook(str(folder / "gradebook.db"), RELEASES, folder / "autograded"):
-        pass
-    return folder / "gradebook.db"
-
-
 @pytest.fixture
-def root(tmp_path, empty):
-    shutil.copy(empty, tmp_path)
+def root(tmp_path):
+    (tmp_path / "gradebook.db").write_bytes(empty_gradebook())
     return tmp_path
 
 

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from course.hand_in import ASSIGNMENT
-from tests.graders import FULL, NOTEBOOK, begin, code_of, marks, small_class, totals, wait_until
+from tests.graders import FULL, NOTEBOOK, begin, code_of, empty_gradebook, marks, small_class, totals, wait_until
 from tests.submissions import code, hand_in, notebook, save
 
 STUDENTS, EARLY, TEXT = 200, 60, 400_000  # text: characters of a submission that its grader need not keep
@@ -27,6 +27,7 @@ def large(tmp_path_factory):
         folder = root / "submitted" / f"{number:03}" / ASSIGNMENT
         folder.mkdir(parents=True)
         os.link(first, folder / first.name)
+    (root / "gradebook.db").write_bytes(empty_gradebook())
     pid = begin(root)
     for count in (EARLY, STUDENTS):
         wait_until(lambda count=count: len([*(root / "autograded").glob("*")]) >= count, pid)

@@ -96,3 +96,17 @@ def test_no_process_and_no_file_is_left(killed):
     assert [name for name in os.listdir(killed.root / "temporary") if name.startswith(PREFIX)] == []
     folders = {student: sorted(os.listdir(killed.root / "autograded" / student / ASSIGNMENT)) for student in killed.wanted}
     assert set(map(tuple, folders.values())) == {tuple(sorted({f"{entry.notebook}.ipynb" for entry in EXERCISES.values()}))}
+
+
+def test_when_its_sandbox_is_killed_it_stops_and_every_mark_stays(killed):
+    """As the system does where memory ends. What was in the sandbox then is no answer, and no reason for 0 points."""
+    before, words = marks(killed.gradebook), killed.root / "said"
+    words.unlink()
+    pid = begin(killed.root, "--jobs", "1")
+    wait_until(lambda: words.exists() and "Submissions run as" in words.read_text(), pid)
+    server = next(process for process in below(pid) if "autograder.sandbox.server" in process.cmdline())
+    wait_until(lambda: len(below(server.pid)) >= 2, pid)  # a session is open
+    server.children()[0].kill()
+    code, said = code_of(pid), words.read_text()
+    assert code in (1, 2) and "the fork server has ended" in said and "Traceback" not in said, said
+    assert marks(killed.gradebook) == before

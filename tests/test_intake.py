@@ -81,12 +81,12 @@ def test_own_cells_keep_their_order_and_their_place(folder):
 
 def test_of_copies_the_first_counts_and_it_is_said(folder):
     def change(content):
-        content["cells"].append(code("bubbles_per_stage = 0", nbgrader={"grade_id": "ex1-bubbles-answer"}))
+        content["cells"] += [code("bubbles_per_stage = 0", nbgrader={"grade_id": "ex1-bubbles-answer"})] * 1000
 
     found = changed(folder, change)
     assert "6" in source(found.notebooks[NAME], "ex1-bubbles-answer")
     assert ids(found.notebooks[NAME]) == list(ONE[NAME].cells)
-    assert any("ex1-bubbles-answer" in note and "first counts" in note for note in found.notes)
+    assert sum("ex1-bubbles-answer" in note and "first counts" in note for note in found.notes) == 1
 
 
 def test_missing_cells_come_back_and_reordered_ones_go_to_their_place(folder):

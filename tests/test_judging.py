@@ -9,6 +9,7 @@ from autograder import judging, measured
 from autograder.judging import CheckFailed, Judges, Stopped
 from autograder.session import Session
 from autograder.trusted_runs import NotRun
+from course.answers import LocalAnswer, Raised
 from course.exercises import EXERCISES
 from course.wire import to_wire
 from tests import bank_1_gpipe_diagram, bank_3_bubble_fraction
@@ -23,6 +24,13 @@ class Wired:
         self._text = text
 
     def wire(self, _=None):
+        return self._text
+
+
+class Plain(Wired):
+    """An answer that has come already."""
+
+    def value(self):
         return self._text
 
 
@@ -97,6 +105,11 @@ def test_what_only_a_run_can_show_comes_from_our_side(judges):
         judges.judged("ex6-table", wired(made(PLAN), PLAN), broken)
 
 
+def test_a_message_that_quotes_an_answer_is_of_a_bounded_length():
+    found = judging.judged("ex1-bubbles", [Plain(Raised("x" * 10**5, "y" * 10**4)), LocalAnswer(3 / 7)], None)
+    assert max(len(message.text) for message in found.messages) <= judging.LONGEST
+
+
 COLLIDING = json.dumps({"dict": [[key, 0] for key in itertools.islice(itertools.product((-1, -2), repeat=14), 16_000)]})
 
 
@@ -109,9 +122,9 @@ def test_a_reply_that_is_no_plain_data_is_an_answer_that_cannot_be_read(judges, 
 
 def test_slow_replies_end_with_the_time_that_one_exercise_has(monkeypatch):
     class Slow:
-        def value(self):
+        def call(self):
             return "x"
 
     monkeypatch.setattr(measured, "SECONDS", 0.0)
     answer = measured.Measured(Slow(), measured.Allowance())
-    assert answer.value() == "x" and answer.value().type == "TimeLimit"
+    assert answer.call() == "x" and answer.call().type == "TimeLimit"

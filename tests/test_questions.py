@@ -11,65 +11,10 @@ from autograder.measured import ITEMS, TEXT, Allowance, Measured
 from autograder.questions import Mark, NotStarted, grade
 from autograder.release import read_releases
 from autograder.sandbox import Unsandboxed
-from autograder.trusted_runs import NotRun, TrustedRuns
 from course.answers import Raised
-from course.checks.experiment_rows import CHOSEN
 from course.exercises import EXERCISES, judge
-from course.plan import DEFAULT
-from tests.experiment_lines import PLAN, made
+from tests.asked import BEST, FULL, INVERSE, USE, Counted, NoRuns, check, marks, own, points
 from tests.submissions import hand_in
-
-USE = Cell("ex3-use-answer", "bubble_4_8 = 3 / 11\nbubble_8_64 = 7 / 71")
-INVERSE = Cell("ex3-inverse-answer", "import math\n\ndef micro_batches_needed(p, fraction):\n"
-               "    return max(1, math.ceil((p - 1) * (1 - fraction) / fraction))")
-BEST = Cell("ex3-limits-answer", "def best_micro_batch_size(global_batch, p, dp, times):\n"
-            "    return min(times, key=lambda b: (global_batch / (b * dp) + p - 1) * times[b])")
-FULL = {"ex3-use": 4, "ex3-inverse": 3, "ex3-limits": 3}
-
-
-class NoRuns:
-    """In place of our own runs: the lines that they would give, or a failure."""
-
-    def __init__(self, fails=""):
-        self.fails, self.asked = fails, []
-
-    def lines(self, rows):
-        self.asked.append(list(rows))
-        if self.fails:
-            raise NotRun(self.fails)
-        return made(rows, slot=0.001)
-
-
-class Counted(Unsandboxed):
-    """Counts the sessions that were begun."""
-
-    begun = 0
-
-    def session(self, **limits):
-        self.begun += 1
-        return super().session(**limits)
-
-
-def check(grade_id):
-    return Cell(grade_id, f"check({grade_id!r})", ours=True)
-
-
-def own(source):
-    return Cell(None, source)
-
-
-def marks(*cells, notebook="3_bubble_fraction", runs=None, sandbox=None, seed=1, **options):
-    """What these cells get; each answer's check stands right behind it, unless it is given."""
-    placed, given = [], {cell.grade_id for cell in cells}
-    for cell in cells:
-        placed.append(cell)
-        if cell.grade_id and cell.grade_id.endswith("-answer") and (found := cell.grade_id.removesuffix("-answer")) not in given:
-            placed.append(check(found))
-    return grade(Submission({notebook: placed}), sandbox or Unsandboxed(), seed, runs or NoRuns(), **options)
-
-
-def points(found, *wanted):
-    return {grade_id: found[grade_id].points for grade_id in wanted or FULL}
 
 
 def test_right_answers_have_full_points_and_what_is_not_there_has_none():
@@ -227,102 +172,6 @@ def test_released_notebooks_run_none_of_our_showing_cells(tmp_path):
     found = read_submission(hand_in(tmp_path, "one", "notebooks").parent, read_releases())
     for name, cells in found.notebooks.items():
         assert {cells[place].grade_id is not None for place in cells_to_run(cells)} == {True}, name
-
-
-# The experiment table: what only a run can show is run by our side
-
-PLANNED = Cell("ex6-plan-answer", f"configurations = {PLAN!r}")
-TABLE = Cell("ex6-table-answer", "from course.experiments import run_experiment\ntable = run_experiment(configurations)")
-
-
-def table(*cells, runs):
-    return marks(*cells, notebook="6_experiment_table", runs=runs)["ex6-table"]
-
-
-def test_rows_that_a_cell_asks_for_are_run_outside_and_given():
-    runs = NoRuns()
-    found = table(PLANNED, TABLE, runs=runs)
-    assert found.points == 6, found
-    assert [len(rows) for rows in runs.asked] == [len(PLAN), len(PLAN)], "for the cell, and for the check"
-
-
-def test_a_table_that_is_typed_is_held_against_our_run():
-    typed = made(PLAN)
-    typed[0]["peak_activation_bytes"] += 64
-    found = table(PLANNED, Cell("ex6-table-answer", f"table = {typed!r}"), runs=NoRuns())
-    assert found.points < 6 and "trusted-peak" in {message.code for message in found.messages}
-    assert table(PLANNED, Cell("ex6-table-answer", f"table = {made(PLAN)!r}"), runs=NoRuns()).points == 6
-
-
-def as_columns(rows):
-    return {name: [row[name] for row in rows] for name in rows[0]}
-
-
-@pytest.mark.parametrize("written", [list, as_columns, lambda rows: dict(enumerate(rows))], ids=["rows", "columns", "by number"])
-def test_however_a_table_is_typed_it_is_held_against_our_run(written):
-    typed = made(PLAN)
-    for row in typed:
-        row["peak_activation_bytes"] += 64
-    runs = NoRuns()
-    found = table(PLANNED, Cell("ex6-table-answer", f"table = {written(typed)!r}"), runs=runs)
-    assert found.points == 6 - 2 - 4 * (written not in (list, as_columns)) and runs.asked
-
-
-@pytest.mark.parametrize("plan", [dict(enumerate(PLAN)), [[row[name] for name in CHOSEN] for row in PLAN if len(row) == 6]],
-                         ids=["by number", "without names"])
-def test_however_a_plan_is_written_its_rows_are_run(plan):
-    runs = NoRuns()
-    lines = [line for line in made(PLAN) if len(plan) == len(PLAN) or not {"slow_stage", "message"} & set(line)]
-    table(Cell("ex6-plan-answer", f"configurations = {plan!r}"), Cell("ex6-table-answer", f"table = {lines!r}"), runs=runs)
-    assert len(runs.asked[0]) == len(plan)
-
-
-class Changing:
-    """An answer that says something else each time it is asked."""
-
-    def __init__(self, *values):
-        self._values = list(values)
-
-    def value(self):
-        return self._values.pop(0)
-
-
-def test_who_says_another_plan_when_asked_again_is_not_asked_again():
-    typed, runs = made(PLAN), NoRuns()
-    for row in typed:
-        row["peak_activation_bytes"] += 64
-    found = judging.judged("ex6-table", [Changing(typed, typed), Changing(PLAN[:1], PLAN)], runs.lines)
-    assert len(runs.asked[0]) == 1 and found.points < 4
-
-
-def test_where_our_side_cannot_run_them_there_is_no_mark_and_no_second_try():
-    runs = NoRuns("no memory")
-    found = table(PLANNED, TABLE, Cell("ex6-table-answer", f"table = {made(PLAN)!r}"), runs=runs)
-    assert found.points is None and "not graded: its rows could not be run (no memory)" in found.notes[-1]
-    assert len(runs.asked) == 1
-
-
-def test_a_submission_cannot_have_us_run_without_end():
-    runs = NoRuns()
-    many = own("from course.experiments import run_experiment\n" + "\n".join(
-        f"run_experiment([dict(schedule='1f1b', pp=2, chunks=1, micro_batches={m}, micro_batch_size={b}, dp=1)])"
-        for m in range(1, 9) for b in range(1, 9)))
-    table(PLANNED, many, TABLE, runs=runs)
-    assert all(len(rows) <= questions.MOST for rows in runs.asked)
-
-
-def test_our_own_process_runs_rows_once_and_ends():
-    with TrustedRuns() as runs:
-        first = runs.lines([DEFAULT[0], DEFAULT[0]])
-        process = runs._process
-        again = runs.lines([DEFAULT[0]])
-        assert first[0] == first[1] == again[0] and first[0]["peak_activation_bytes"] > 0
-        assert Fraction(first[0]["bubble_measured"]).limit_denominator(100) == DEFAULT[0].bubble_estimated
-        with pytest.raises(NotRun, match="time was used up"):
-            runs.lines([DEFAULT[1]], seconds=0)
-        assert process.ended
-    with pytest.raises(NotRun, match="stopped"):
-        runs.lines([DEFAULT[2]])
 
 
 # Strange answers

@@ -10,6 +10,7 @@ import tempfile
 import textwrap
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -171,6 +172,28 @@ def test_when_the_fork_server_is_killed_sessions_end_and_the_next_one_is_refused
             found.session()
 
 
+FEW_PROCESSES = """
+    import resource, sys
+    from autograder.sandbox import SandboxFailed, open_sandbox
+    from autograder.sandbox.limits import SPARE, threads
+    hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    resource.setrlimit(resource.RLIMIT_NPROC, (threads() + SPARE + int(sys.argv[1]), hard))
+    try:
+        with open_sandbox(slots=2, preload=()) as box, box.session() as one:
+            one.run("import os, time\\nwhile True:\\n    if not os.fork():\\n        time.sleep(600)")
+            with box.session() as two:
+                print(two.run("import subprocess\\nx = subprocess.call(['true'])"), two.answer("x").value())
+    except SandboxFailed as failure:
+        print(failure)
+"""
+
+
+@pytest.mark.parametrize(("left", "says"), [(100, "None 0"), (20, "ulimit -u")])
+def test_a_storm_of_processes_leaves_some_to_the_others_where_the_user_may_have_few(left, says):
+    with python(FEW_PROCESSES, str(left), preexec_fn=None if os.geteuid() else partial(become_nobody, 65_533)) as program:
+        assert says in program.stdout.read()
+
+
 NO_NAMESPACES = """
     import os, sys, tempfile
     from pathlib import Path
@@ -238,43 +261,6 @@ def test_a_folder_that_only_root_may_enter_with_spaces_and_below_tmp(tmp_path):
     with python(code, env={**os.environ, "PYTHONPATH": str(folder)}) as program:
         path, found = json.loads(program.stdout.read())
     assert found == [path, ["course"]] and path == str(folder / "course" / "__init__.py")
-
-
-def test_groups_of_version_2_are_made_where_an_ancestor_lets_us(tmp_path, monkeypatch):
-    """Feigned, so that it is tried also where the kernel has version 1: files appear in a new folder as the kernel makes them."""
-    real = Path.mkdir
-
-    def mkdir(folder, *arguments):
-        real(folder, *arguments)
-        if "memory" in (folder.parent / "cgroup.subtree_control").read_text():
-            for name in ("memory.max", "memory.swap.max", "memory.oom.group", "pids.max", "cgroup.procs"):
-                (folder / name).touch()
-
-    own = tmp_path / "a" / "b"
-    own.mkdir(parents=True)
-    (tmp_path / "cgroup.controllers").write_text("memory pids\n")
-    for folder, passed_on in ((own, ""), (own.parent, "memory pids"), (tmp_path, "memory pids")):
-        (folder / "cgroup.subtree_control").write_text(passed_on)
-        (folder / "cgroup.procs").touch()
-    monkeypatch.setattr(Path, "mkdir", mkdir)
-    monkeypatch.setattr(groups, "own_paths", lambda: [("", "a/b")])
-    (made,) = groups.make(Limits(memory=5 << 20, processes=7), tmp_path)
-    assert Path(made).parent == own.parent and not list(own.glob("grading-*"))
-    assert [Path(made, name).read_text() for name in ("memory.max", "pids.max", "memory.oom.group")] == [
-        str(5 << 20), str(7 + groups.SPARE), "1"]
-
-
-def test_a_group_of_a_grader_that_was_killed_is_deleted_by_the_next():
-    made = groups.make(Limits())
-    if not made:
-        return
-    gone_by = subprocess.Popen(["true"])
-    gone_by.wait()
-    old = Path(made[0]).with_name(f"grading-{gone_by.pid}-0a")
-    old.mkdir()
-    groups.remove(made)
-    groups.remove(groups.make(Limits()))
-    assert not old.exists() and not Path(made[0]).exists()
 
 
 def test_a_sandbox_says_what_holds(box):

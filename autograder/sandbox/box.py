@@ -18,7 +18,7 @@ from autograder.sandbox import canary, filesystem, linux
 from autograder.sandbox.failure import SandboxFailed, explained, require_linux, require_more_than_a_bare_root
 from autograder.sandbox.folders import SECRET, bait_folder
 from autograder.sandbox.groups import make, out_of_memory, remove
-from autograder.sandbox.limits import MESSAGE, Limits
+from autograder.sandbox.limits import LEAST, MESSAGE, Limits
 from autograder.sandbox.watchdog import PERIOD, Watchdog
 from autograder.session import SOON, Session, cause
 
@@ -28,6 +28,7 @@ PRELOADED = ("torch", "torch._dynamo", "torch.distributed", "torch.optim", "nump
 ENVIRONMENT = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1",
                "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "agg", "NBGRADER_EXECUTION": "autograde"}
 FIRST_UID = 59_000  # that of the first slot, where root grades: a range that distributions leave free
+GONE = "the fork server has ended", "start again; was there too little memory?"
 START_SECONDS, SETUP_SECONDS, END_SECONDS = 180, 60, 60  # guards against hangs, no measurements
 
 
@@ -91,15 +92,23 @@ class Boxed:
 
 def _ended(handle, seconds):
     """Whether the process of this pidfd, and with it all in its pid namespace, ends within this time."""
-    end = select.poll()
-    end.register(handle, select.POLLIN)
-    return bool(end.poll(seconds * 1000))
+    return _readable(handle, seconds)
+
+
+def _readable(descriptor, seconds):
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
+    return bool(waiting.poll(seconds * 1000))
 
 
 class Sandbox:
     """A fork server and its slots; thread-safe. Use it in a `with`."""
 
     def __init__(self, slots: int, hidden: tuple, limits: Limits, preload: tuple):
+        limits = limits if None not in uids(slots) else limits.shared(slots)
+        if limits.processes < LEAST:
+            raise SandboxFailed(f"this user may have too few processes for {slots} submissions at a time",
+                                "fewer `--jobs`, or more processes by `ulimit -u`")
         self._limits, self._free, self._watchdog = limits, queue.SimpleQueue(), None
         show, hide = filesystem.shown(), filesystem.hidden(hidden)
         with contextlib.ExitStack() as begun:
@@ -141,6 +150,11 @@ class Sandbox:
                 "without capabilities, behind a filter of system calls; "
                 f"{self._limits.memory >> 20} MiB of memory and {self._limits.processes} processes for each as a whole, {held}.")
 
+    def require(self):
+        """SandboxFailed once the server has ended, by whatever did that: its sessions then ended without a fault of theirs."""
+        if _readable(self._control, 0):
+            raise SandboxFailed(*GONE)
+
     def close(self):
         """End the server and every session."""
         self._stack.close()
@@ -157,7 +171,7 @@ class Sandbox:
             try:
                 socket.send_fds(self._control, [number], [given, taken, printed, theirs.fileno()])
             except OSError:
-                raise SandboxFailed("the fork server has ended", "start again; was there too little memory?") from None
+                raise SandboxFailed(*GONE) from None
             finally:
                 theirs.close()
                 for descriptor in (given, taken, printed):
@@ -205,6 +219,9 @@ class Unsandboxed:
     def describe(self) -> str:
         """What holds."""
         return "no sandbox: submissions run as the user who grades, with all that this user can do"
+
+    def require(self):
+        """It cannot end."""
 
     def close(self):
         """Nothing is kept open."""
