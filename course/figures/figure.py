@@ -21,7 +21,7 @@ class Figure:
     def _repr_html_(self):
         # Below the svg's least width the figure scrolls in itself: small labels would be no labels.
         # An untrusted notebook strips svg elements and keeps the words in them: then only the text form has a size.
-        plain = f'<foreignObject><pre style="font-size:13px">{escape(self.text)}</pre></foreignObject>'
+        plain = f'<foreignObject><pre style="font-size:13px;white-space:pre">{escape(self.text)}</pre></foreignObject>'
         return f'<div style="overflow-x:auto;font-size:0px"><svg display="none">{plain}</svg>{self.svg}</div>'
 
     def _repr_mimebundle_(self, include=None, exclude=None):

@@ -194,7 +194,8 @@ function render({model, el}) {
     }));
     preview.textContent = drawing.text || "(nothing drawn yet)";
     count.textContent = drawing.slots;
-    state.textContent = `${drawing.open} of ${drawing.stages * drawing.used} cells not marked yet, up to the last slot in use`
+    state.textContent = (drawing.used
+        ? `${drawing.open} of ${drawing.stages * drawing.used} cells not marked yet, up to the last slot in use` : "nothing drawn yet")
       + (drawing.written ? "" : " · not written into the cell yet");
   }
 

@@ -13,7 +13,7 @@ MOST_SLOTS = 200
 _HERE = Path(__file__).parent
 # one module for the page, which cannot import a file from beside it
 _SCRIPTS = ("elements.js", "rows.js", "drawing.js", "page.js", "write_cell.js", "grid_editor.js")
-_HOW = ("A grid editor, shown by JupyterLab and Notebook: run this cell there to draw with mouse or keys. "
+_HOW = ("A grid editor, shown by JupyterLab and Notebook: run this cell there to draw with mouse or keys.\n"
         "Without it, write the drawing between the quotes.")
 
 
