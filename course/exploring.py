@@ -1,11 +1,15 @@
 """What a notebook explores with sliders: schedules, a layout, a schedule of one's own; pictures alone while it is graded."""
 
+from numbers import Real
+
 from course.layout.cards import CARDS
 from course.progress import is_grading
 from course.reading import read_schedule
+from course.real_run import RealRun
 from course.view import View, paragraphs
 from course.widgets.explorer import Explorer, explorer, without_sliders
 from course.widgets.lab_explorer import LabExplorer, lab_explorer, lab_without_sliders
+from course.widgets.lab_setting import lab_subject
 from course.widgets.layout_explorer import LayoutExplorer, layout_explorer, layout_without_sliders
 
 
@@ -31,15 +35,25 @@ def open_lab(subject, ranks=None, micro_batches=None, chunks=None, forward=None,
     """Any schedule under the glass: faults, name, why each idle cell is idle, and its place beside the known ones and the floor.
 
     `subject` is whatever read_schedule reads: a drawing, orders, a CSV text or file, a line to share, a Schedule, a Timeline, a
-    function. The times that the sliders begin with are a whole rank's.
+    function, a run. The times that the sliders begin with are a whole rank's; a run's are those that it was emulated with.
     """
     if isinstance(subject, View):  # why there is none
         return subject
 
+    times = {"forward": forward, "input_grad": input_grad, "weight_grad": weight_grad, "latency": latency}
+    if isinstance(subject, RealRun):
+        times = {name: ran if times[name] is None else times[name] for name, ran in _times_of(subject).items()}
+
     def read(with_or_without):
-        return lambda: with_or_without(read_schedule(subject, ranks, micro_batches, chunks), forward=forward,
-                                       input_grad=input_grad, weight_grad=weight_grad, latency=latency)
+        return lambda: with_or_without(read_schedule(subject, ranks, micro_batches, chunks), **times)
     return _shown(read(lab_explorer), read(lab_without_sliders))
+
+
+def _times_of(ran):
+    """The times that a run was emulated with, where a kind takes the same on all stages."""
+    planned = lab_subject(ran.run.predicted).setting()
+    return {name: getattr(planned, name) for name in ("forward", "input_grad", "weight_grad")} | {
+        "latency": ran.latency if isinstance(ran.latency, Real) else None}
 
 
 def _shown(with_sliders, without, *given):

@@ -19,7 +19,7 @@ from course.machine_check import machine_view
 from course.pipeline import preload
 from course.predictions import PREDICTIONS, NoPercentage, read_sure
 from course.progress import Progress, is_grading
-from course.real_run import NoRun, RealRun, asked, no_run, run_subject
+from course.real_run import GRADED, NoRun, RealRun, asked, no_run, run_subject
 from course.schedule import Schedule
 from course.simulation import Costs, simulate
 from course.standing import standing_view
@@ -240,7 +240,7 @@ def run_for_real(subject, stages: int = 4, micro_batches: int = 4, after: str | 
     "bubble", "held".
     """
     if is_grading():
-        return no_run("Not run while the notebook is graded or validated: it earns no points.")
+        return no_run(GRADED)
     if after and not _solved(after):
         return no_run(_not_yet(after))
     return run_subject(subject, stages, micro_batches, **options)

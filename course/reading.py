@@ -51,7 +51,7 @@ def read_schedule(subject, ranks: int | None = None, micro_batches: int | None =
     if callable(subject):
         return _of_function(subject, ranks or RANKS, micro_batches or MICRO_BATCHES, chunks)
     if isinstance(subject, Path) or (isinstance(subject, str) and "\n" not in subject and subject.strip().endswith(".csv")):
-        return _sound(Schedule.from_csv(_text_of(Path(str(subject).strip())), micro_batches=micro_batches))
+        return _of_csv(_text_of(Path(str(subject).strip())), micro_batches)
     value = LocalAnswer(subject).value()
     if trouble := unreadable(value, "the schedule", f"Write {FORMS}."):
         raise ValueError(trouble.text.rstrip("."))
@@ -117,11 +117,20 @@ def _text_of(path):
         raise ValueError(f"{path} cannot be read ({error.strerror}): a CSV file beside this notebook is meant") from None
 
 
+def _of_csv(text, micro_batches):
+    found = _sound(Schedule.from_csv(text, micro_batches=micro_batches))
+    last = max(rank for rank, operations in enumerate(found.ranks) if operations)
+    blank = next((rank for rank, operations in enumerate(found.ranks[:last]) if not operations), None)
+    if blank is not None:
+        raise ValueError(f"row {blank} of the CSV, counted from 0, has no operation: each row is a rank; take the blank line out")
+    return found
+
+
 def _of_text(text, ranks, micro_batches):
     if _A_LINE.match(text):
         return _sound(from_line(text))
     if _is_csv(text):
-        return _sound(Schedule.from_csv(text, micro_batches=micro_batches))
+        return _of_csv(text, micro_batches)
     try:
         drawing = read_drawing(text, ranks)
     except ValueError as error:

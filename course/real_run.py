@@ -17,6 +17,7 @@ from course.view import View, folded, paragraphs, table, together
 from course.words import listed
 
 OPTIONAL = ("bubble", "held")  # rows of numbers that a notebook may leave out
+GRADED = "Not run while the notebook is graded or validated: it earns no points."
 FAULTY = "Not run: with this fault the processes would wait for ever or compute nonsense."
 CLOCKS = {
     "paced": "Real: the processes, the text, the tensors, the messages, the gradients. Emulated: how long an operation takes. "
@@ -35,6 +36,7 @@ class RealRun:
     run: Run
     drawn: Timeline | None = None
     without: tuple[str, ...] = ()
+    latency: float | Sequence = 0  # slots, as Costs has it
 
     @property
     def slots(self):
@@ -229,7 +231,7 @@ def read_subject(subject, stages: int, micro_batches: int, chunks: int | None = 
     return drawn.schedule, drawn
 
 
-def run_subject(subject, stages: int, micro_batches: int, without: str | Sequence[str] = (), chunks: int | None = None,
+def run_subject(subject, stages: int = 4, micro_batches: int = 4, without: str | Sequence[str] = (), chunks: int | None = None,
                 **options) -> RealRun | NoRun:
     """Run a schedule or a drawing on real processes; what goes wrong comes back as a NoRun, never as a traceback."""
     without = (without,) if isinstance(without, str) else tuple(without)
@@ -246,4 +248,5 @@ def run_subject(subject, stages: int, micro_batches: int, without: str | Sequenc
     except (PipelineError, ValueError, OSError) as error:
         return failed_run(error)
     # With times of its own an operation is no longer one cell wide, so the simulation stands above the measurement.
-    return RealRun(result, drawn if not {"forward", "backward", "costs"} & set(options) else None, without)
+    latency = options["costs"].latency if options.get("costs") else 0
+    return RealRun(result, drawn if not {"forward", "backward", "costs"} & set(options) else None, without, latency)

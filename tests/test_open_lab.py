@@ -12,7 +12,7 @@ from ipywidgets.widgets.widget import _instances as living
 from course import Costs, Schedule, Timeline, schedules, simulate
 from course import notebook as nb
 from course.__main__ import main
-from course.lessons.open_lab import export, left_open, reachable, read_schedule
+from course.lessons.open_lab import export, left_open, reachable, read_schedule, run_for_real
 from course.pipeline import Sizes
 from course.real_run import no_run, run_subject
 from course.schedules import SCHEDULES
@@ -170,6 +170,34 @@ def test_files_and_a_line_that_come_back(folder):
     assert max(event["ts"] + event["dur"] for event in events if event["ph"] == "X") == 10_000
     assert "No trace: deadlock" in repr(export(NO_WAY, "stuck")) and not Path("stuck.trace.json").exists()
     assert read_schedule("stuck.csv") == read_schedule(NO_WAY)
+
+
+def test_a_file_that_is_no_export_is_not_written_over(folder):
+    for name in ("notes.csv", "notes.trace.json"):
+        Path(name).write_text("precious")
+        assert f"{name} is there already" in repr(export(GAPS, "notes")) and Path(name).read_text() == "precious"
+        Path(name).unlink()
+    export(GAPS, "notes")
+    export(schedules.gpipe(2, 2), "notes")
+    assert read_schedule("notes.csv").ranks == schedules.gpipe(2, 2).ranks
+    assert "course run" in repr(export(GAPS, "notes")) and "course run" not in repr(export(NO_WAY, "notes"))
+
+
+def test_whatever_can_be_read_can_be_run_and_why_not_is_its_own_reason(folder, warm_workers):
+    export(schedules.gpipe(2, 2), "mine")
+    early = "F0 F1 B0 B1\n.  F0 B0 F1 B1"  # in this order it runs, in these slots it cannot
+    for form in ("F0 F1 . . B0 B1\n. F0 F1 B0 B1 .", "pp1/gpipe/p2/m2/end", "mine.csv", early):
+        found = read_schedule(form)
+        ran = run_for_real(form, clock="virtual", steps=1, sizes=TINY)
+        assert ran.run.schedule.ranks == getattr(found, "schedule", found).ranks, form
+    assert "deadlock" in repr(run_for_real(NO_WAY)) and "Nothing to run yet: " in repr(run_for_real("what.csv"))
+
+
+def test_a_run_is_explained_with_the_times_that_it_was_emulated_with(warm_workers):
+    costs = Costs(1, 2, latency=Fraction(1, 2))
+    ran = run_for_real(schedules.one_f_one_b(2, 3), costs=costs, clock="virtual", steps=1, sizes=TINY)
+    said = repr(nb.open_lab(ran))
+    assert "F 1, B = I + W = 2, latency 0.5" in said and "the message of F0" in said and "nothing stops" not in said
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", "x" * 61, 3, "a.csv"])

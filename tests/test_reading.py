@@ -117,3 +117,8 @@ def test_a_schedule_without_an_operation_is_none():
     for nothing in (Schedule((), (), 0), Schedule(((), ()), (0, 1), 2), Timeline(Schedule(((),), (0,), 1), ((),), ((),))):
         with pytest.raises(ValueError, match="no operation in it"):
             read_schedule(nothing)
+
+
+def test_a_blank_line_in_a_csv_is_no_rank():
+    with pytest.raises(ValueError, match="row 1 of the CSV, counted from 0, has no operation"):
+        read_schedule("0F0,0B0\n\n1F0,1B0")

@@ -1,4 +1,4 @@
-"""Notebook 7: a schedule of one's own read, and taken along as files and as a line of text."""
+"""Notebook 7: a schedule of one's own read, run, and taken along as files and as a line of text."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from course.legality import violations
 from course.lessons.one_line import given, need, shown
 from course.progress import is_grading, write_atomically
 from course.reading import read_schedule as read
-from course.real_run import NoRun, RealRun
+from course.real_run import GRADED, NoRun, RealRun, no_run, run_subject
 from course.schedule import Schedule
 from course.sharing import to_line
 from course.simulation import Costs
@@ -33,6 +33,24 @@ def read_schedule(subject, ranks: int | None = None, micro_batches: int | None =
     return read(subject, ranks, micro_batches, chunks)
 
 
+def run_for_real(subject, ranks: int | None = None, micro_batches: int | None = None, chunks: int | None = None,
+                 **options) -> RealRun | NoRun:
+    """Train a small transformer by whatever read_schedule reads, one process a rank; why not, where it cannot run.
+
+    Of a drawing whose times cannot be, its orders are run, each operation as early as it can; `options` are `course.pipeline`'s.
+    """
+    if isinstance(subject, NoRun):
+        return subject
+    if is_grading():
+        return no_run(GRADED)
+    try:
+        found = subject.run.schedule if isinstance(subject, RealRun) else read(subject, ranks, micro_batches, chunks)
+    except ValueError as error:
+        return no_run(f"Nothing to run yet: {error}.")
+    drawn_wrong = isinstance(found, Timeline) and violations(found)
+    return run_subject(found.schedule if drawn_wrong else found, **options)
+
+
 @shown
 def export(subject, name: str = "my_schedule", costs: Costs | None = None, ranks: int | None = None,
            micro_batches: int | None = None, chunks: int | None = None) -> View:
@@ -49,11 +67,14 @@ def export(subject, name: str = "my_schedule", costs: Costs | None = None, ranks
         return paragraphs("Nothing is written while the notebook is graded or validated.")
     schedule, timeline, unit, what = _timeline(subject, costs, (ranks, micro_batches, chunks))
     csv, trace, line = Path(f"{name}.csv"), Path(f"{name}.trace.json"), to_line(schedule)
-    rows = [[csv, "the orders, as PyTorch writes them", f"python -m course run {csv} --engine torch; read_schedule(\"{csv}\")"]]
+    runs = f"python -m course run {csv} --engine torch; " * bool(timeline)
+    rows = [[csv, "the orders, as PyTorch writes them", f"{runs}read_schedule(\"{csv}\")"]]
     files = {csv: schedule.to_csv()}
     if timeline:
         files[trace] = timeline.to_chrome_trace(unit)
         rows.append([trace, f"{what}, as a Chrome trace", "drop it on https://ui.perfetto.dev or chrome://tracing"])
+    if strange := next((path for path in files if path.exists() and not _exported(path)), None):
+        raise ValueError(f"{strange} is there already, and is none that `export` wrote: it stays; take another name")
     try:
         for path, text in files.items():
             write_atomically(path, text)
@@ -65,6 +86,15 @@ def export(subject, name: str = "my_schedule", costs: Costs | None = None, ranks
     return together(table(["file", "what", "what for"], rows, "Written beside this notebook"),
                     paragraphs(*notes, "As one line to share, which `read_schedule` and `open_lab` take too:",
                                f"`{line[:LONGEST_SHOWN]}`", *cut))
+
+
+def _exported(path):
+    """Whether a file is what `export` writes, which the next one may take the place of."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        return '"traceEvents"' in text if path.suffix == ".json" else any(Schedule.from_csv(text).ranks)
+    except (OSError, ValueError):
+        return False
 
 
 def _timeline(subject, costs, sizes):

@@ -92,8 +92,9 @@ def _as_drawn(subject, setting, scale=0):
     if subject.drawing is None:
         return []
     how, cell = ("was measured", 1) if subject.measured else ("is drawn", None)
+    costs = stage_costs(subject.schedule, setting.costs)
     return [timeline_figure(subject.drawing, f"As it {how}", marks=subject.drawn_faults, scale=scale, slot=cell, summary=False,
-                            grid=setting.grid, waits=waits(subject.drawing))]
+                            grid=setting.grid, waits=waits(subject.drawing, costs))]
 
 
 def _memory(timeline, scale):

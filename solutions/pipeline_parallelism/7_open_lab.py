@@ -9,11 +9,11 @@
 
 # %%
 from course import Costs, schedules
-from course.lessons.open_lab import export, left_open, reachable, read_schedule
+from course.lessons.open_lab import export, left_open, reachable, read_schedule, run_for_real
 from course.lessons.open_lab_challenges import challenge, challenges
 from course.lessons.zero_bubble import (
     links_measured, parts_of, price_of_zero, steps_in_a_row, who_is_shorter, zero_measured)
-from course.notebook import open_lab, predict, reveal, run_for_real
+from course.notebook import open_lab, predict, reveal
 
 # %% [markdown]
 # ## A drawing under the glass
