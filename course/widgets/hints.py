@@ -5,7 +5,6 @@ from html import escape
 
 import ipywidgets
 
-
 # ipywidgets' own ring is a line of one pixel in pale blue
 _RING = ("<style>.lw-hints .jupyter-button:focus-visible"
          "{outline:3px solid var(--jp-brand-color1,#1976d2);outline-offset:-3px}</style>")
