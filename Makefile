@@ -10,6 +10,8 @@ TESTS ?=
 ARGS ?=
 STRICT ?=
 export STRICT
+# processes that test side by side, whole files each; 0: none beside make's own
+WORKERS ?= 2
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -31,7 +33,7 @@ help:
 	@echo "make bench       measure against peers: $(BENCHMARKS) (minutes)"
 	@echo "make lint        ruff, spelling, the import contract, stale notebooks"
 	@echo "make clean       delete .venv and caches; your notebooks stay"
-	@echo "settings: PYTHON=$(PYTHON) TORCH_INDEX=$(TORCH_INDEX)"
+	@echo "settings: PYTHON=$(PYTHON) TORCH_INDEX=$(TORCH_INDEX) WORKERS=$(WORKERS)"
 
 # a stamp says that the environment was completed for this pyproject.toml; .dev is .lab and more
 $(VENV)/.lab: $(SETUP)
@@ -49,7 +51,7 @@ lab: $(VENV)/.lab
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter lab --ServerApp.root_dir="$(CURDIR)" $(LAB_FLAGS) "$(START)"
 
 test: $(VENV)/.dev $(if $(TESTS),,lint)
-	@$(BIN)/python -m pytest $(ARGS) $(TESTS)
+	@$(BIN)/python -m pytest $(if $(TESTS),,-n $(WORKERS) --dist loadfile --no-loadscope-reorder) $(ARGS) $(TESTS)
 
 # notebooks in which somebody has worked are no fault of the code: only STRICT fails on them
 lint: $(VENV)/.dev

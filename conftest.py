@@ -2,14 +2,14 @@
 
 import os
 import sysconfig
-from collections import Counter
+from collections import defaultdict
 
 import pytest
 
 STRICT = os.environ.get("STRICT", "") not in ("", "0")
 # nbgrader calls `alembic` by its bare name
 os.environ["PATH"] = sysconfig.get_path("scripts") + os.pathsep + os.environ["PATH"]
-left_out: Counter[str] = Counter()
+left_out: defaultdict[str, set[str]] = defaultdict(set)  # reason -> what was left out for it
 
 
 def reason_of(report):
@@ -23,7 +23,7 @@ def judge(report):
     if not report.skipped:
         return
     reason = reason_of(report).removeprefix("Skipped: ")
-    left_out[reason] += 1
+    left_out[reason].add(report.nodeid)
     if STRICT:
         report.outcome = "failed"
         report.longrepr = f"STRICT=1: {report.nodeid} was left out: {reason}"
@@ -47,8 +47,19 @@ def pytest_make_collect_report(collector):
     return report
 
 
+def pytest_sessionfinish(session):
+    if hasattr(session.config, "workeroutput"):  # one of several processes that test side by side
+        session.config.workeroutput["left_out"] = {reason: sorted(ids) for reason, ids in left_out.items()}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    for reason, ids in getattr(node, "workeroutput", {}).get("left_out", {}).items():
+        left_out[reason].update(ids)
+
+
 def pytest_terminal_summary(terminalreporter):
     if left_out and not STRICT:
         terminalreporter.section("left out on this machine")
-        for reason, count in sorted(left_out.items()):
-            terminalreporter.line(f"left out on this machine: {reason} ({count} test{'s' * (count > 1)})")
+        for reason, ids in sorted(left_out.items()):
+            terminalreporter.line(f"left out on this machine: {reason} ({len(ids)} test{'s' * (len(ids) > 1)})")

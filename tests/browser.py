@@ -15,6 +15,7 @@ import nbformat
 import pytest
 
 from tests.headless import ASSIGNMENT
+from tools.environment import LAB_CONFIG
 
 ROOT = Path(__file__).resolve().parent.parent
 # Without these Chromium calls home at every start, where a closed network refuses it.
@@ -54,8 +55,7 @@ def jupyter(folder, home, theme=LIGHT):
     (settings / "themes.jupyterlab-settings").write_text(json.dumps({"theme": theme}))
     pages = home / "config" / "labconfig"
     pages.mkdir()
-    news = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
-    (pages / "page_config.json").write_text(json.dumps(news))
+    shutil.copy(LAB_CONFIG, pages / "page_config.json")
     places = {"HOME": home, "JUPYTER_CONFIG_DIR": home / "config", "JUPYTER_DATA_DIR": home / "data",
               "JUPYTER_RUNTIME_DIR": home / "runtime", "IPYTHONDIR": home / "ipython", "PYTHONPATH": ROOT}
     options = ["--no-browser", "--allow-root", "--ServerApp.port=0", f"--ServerApp.root_dir={folder}",

@@ -64,3 +64,4 @@ def test_lab_opens_the_notebook_without_the_instructors_panel_and_the_news(lab):
     assert "@jupyterlab/apputils-extension:announcements" in off
     assert "@jupyter/nbgrader:validate-assignment" not in off
     assert "@jupyter/nbgrader" not in off
+    assert settings["buildCheck"] is False  # else Lab asks Node.js at every page whether it should build itself anew

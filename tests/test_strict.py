@@ -28,25 +28,30 @@ def outcome(tmp_path):
     (tmp_path / "test_cases.py").write_text(CASES)
     (tmp_path / "test_module.py").write_text('import pytest\npytest.skip("not here", allow_module_level=True)\n')
 
-    def run(strict):
+    def run(strict, *options):
         environment = {k: v for k, v in os.environ.items() if k != "STRICT"} | ({"STRICT": "1"} if strict else {})
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--continue-on-collection-errors"]
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--continue-on-collection-errors", *options]
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
         return done.returncode, done.stdout
 
     return run
 
 
-def test_without_strict_a_skip_is_listed_with_its_reason(outcome):
-    code, said = outcome(strict=False)
+SIDE_BY_SIDE = pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "two processes"])
+
+
+@SIDE_BY_SIDE
+def test_without_strict_a_skip_is_listed_with_its_reason(outcome, options):
+    code, said = outcome(False, *options)
     assert code == 0
     for reason in ("no browser here", "not here", "expected to fail: flaky"):
         assert f"left out on this machine: {reason} (1 test)" in said
     assert "known" not in said.split("left out on this machine")[1]
 
 
-def test_strict_makes_a_failure_of_every_skip_and_loose_xfail(outcome):
-    code, said = outcome(strict=True)
+@SIDE_BY_SIDE
+def test_strict_makes_a_failure_of_every_skip_and_loose_xfail(outcome, options):
+    code, said = outcome(True, *options)
     assert code != 0
     for reason in ("no browser here", "not here", "expected to fail: flaky"):
         assert f"was left out: {reason}" in said
