@@ -133,6 +133,7 @@ def _table(options):
     rows = _rows(options)
     from course import experiments
     from course.pipeline import close
+    from course.progress_bar import progress_bar
 
     target = Path(options.csv or f"{Path(options.plan).stem}_table.csv")
     if target.suffix != ".csv":
@@ -142,7 +143,7 @@ def _table(options):
         raise ValueError(f"{target}: {target.parent} {what}; name one with --csv that is there and yours. Nothing was run")
     records = experiments.open_records(target.with_suffix(".json"), options.clock)
     try:
-        with experiments.progress_bar(sys.stderr) as bar:
+        with progress_bar(sys.stderr) as bar:
             filled = experiments.fill(rows, records, bar, options.again)
     except KeyboardInterrupt:
         command = f"The same command{' without --again' * options.again}"

@@ -3,7 +3,7 @@
 import contextlib
 import operator
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from course.pipeline.pool import pool_of
 from course.plan import COLUMNS, CONDITIONS, WORKED, Row
 from course.plan_rules import Plan, read_plan
 from course.progress import is_grading
+from course.progress_bar import progress_bar
 from course.records import Records, setting_of
 
 NAME, WORKED_NAME = "experiment_table", "worked_example"
@@ -270,33 +271,3 @@ def as_frame(rows: list[dict], records: Records):
     frame = pandas.DataFrame(rows, columns=[*COLUMNS, *CONDITIONS], index=pandas.RangeIndex(1, len(rows) + 1, name="row"))
     frame.attrs = records.about
     return frame
-
-
-@contextlib.contextmanager
-def progress_bar(file) -> Iterator[Callable]:
-    """Gives `bar(total)`, which begins a tqdm bar on this file; what it returns tells each step, and the end."""
-    from tqdm import tqdm
-
-    bars = []
-
-    def close():
-        while bars:
-            bars.pop().close()
-
-    def begin(total):
-        close()
-        told = []
-        bars.append(tqdm(total=total, file=file, bar_format="{bar:20} {n_fmt}/{total_fmt} [{elapsed}] {desc}",
-                         disable=not total or is_grading()))
-
-        def tell(what):
-            if told:
-                bars[-1].update()
-            told.append(what)
-            bars[-1].set_description_str(what)
-        return tell
-
-    try:
-        yield begin
-    finally:
-        close()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from course import experiments
+from course import experiments, given_runs
 from course.answers import LocalAnswer
 from course.checks.experiment_conclusions import check_conclusions
 from course.checks.experiment_table import check_table
@@ -29,6 +29,19 @@ def test_while_it_is_graded_times_follow_the_plan_and_nothing_is_written(monkeyp
     assert table.attrs["pacing"]["clock"] == "virtual" and not list(folder.iterdir())
     output, errors = capsys.readouterr()
     assert "because the notebook is graded or validated" in output and errors == ""
+
+
+def test_rows_that_are_yet_to_be_given_are_not_called_failed(monkeypatch, capsys):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    lines = trusted_records(read_plan(PLAN[:2]).rows.values())
+    monkeypatch.setattr(given_runs, "_given", {})
+    monkeypatch.setattr(given_runs, "_asked", {})
+    assert run_experiment(PLAN[:2]) is None and len(given_runs.asked()) == 2
+    assert capsys.readouterr().out.strip() == ""
+    given_runs.give(lines)
+    assert len(run_experiment(PLAN[:2])) == 2
+    said = capsys.readouterr().out
+    assert "follow the plan" in said and "failed" not in said and "\r" not in said
 
 
 def test_the_worked_example_is_not_run_while_it_is_graded_and_a_learners_own_table_is(monkeypatch, capsys):

@@ -71,7 +71,7 @@ def test_a_narrow_window_scrolls_only_the_grid(opened):
 
 def test_an_untrusted_figure_is_its_text(place):
     browser, url, folder = place
-    figure = timeline_figure(simulate(schedules.gpipe(2, 2)), "GPipe <1>")
+    figure = timeline_figure(simulate(schedules.gpipe(2, 40)), "GPipe <1>")
     write_notebook(folder / "untrusted.ipynb", "figure")
     notebook = nbformat.read(folder / "untrusted.ipynb", 4)
     notebook.cells[0].outputs = [nbformat.v4.new_output("execute_result", data=figure._repr_mimebundle_(),
@@ -83,5 +83,6 @@ def test_an_untrusted_figure_is_its_text(place):
     assert output.locator("pre").inner_text() == str(figure)
     box, text = output.bounding_box(), output.locator("pre").bounding_box()
     assert box["height"] <= text["height"] + 40  # the words that were in the picture take no room
+    assert text["height"] < 25 * len(str(figure).splitlines())  # and the rows of a wide drawing are not broken
     page.close()
 

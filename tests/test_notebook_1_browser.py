@@ -110,6 +110,9 @@ def test_solved_in_notebook_7_and_well_to_look_at(lab):
     for grade_id, points in zip(ANSWERS, (10, 4, 2, 4), strict=True):
         assert f"{points} of {points} points" in notebook.shown(at[grade_id]), grade_id
     assert "Traceback" not in "".join(notebook.page.locator(".jp-OutputArea-output").all_text_contents())
+    notebook.cell(last).get_by_role("button", name="Hint 1").focus()
+    notebook.page.keyboard.press("Shift")
+    assert notebook.page.evaluate("getComputedStyle(document.activeElement).outlineWidth") == "3px"
     assert faults(notebook) == []
     notebook.close()
 

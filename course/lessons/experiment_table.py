@@ -159,8 +159,8 @@ def markdown(table_of_runs, about: Mapping | None = None) -> View:
     rows = [[_number(line), *map(_cell, COLUMNS, [line] * len(COLUMNS)), _peculiar(line) or "-"] for line in lines]
     about = about or getattr(table_of_runs, "attrs", {})
     said = filter(None, (pacing(about), versions(about), busy(lines).replace(BUSY, f"\\{BUSY}")))
-    lines = _markdown(["row", *COLUMNS, PECULIAR], rows)
-    return _as_it_is("\n".join([*lines, *(f"\n{sentence}" for sentence in said)]), "pre-wrap")
+    written = [*_markdown(["row", *COLUMNS, PECULIAR], rows), *(f"\n{sentence}" for sentence in said)]
+    return _as_it_is("\n".join(written), "pre-wrap")
 
 
 def blank_record(rows: int = BLANK_ROWS) -> View:
