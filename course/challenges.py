@@ -228,8 +228,8 @@ def _beaten(asked, timeline):
     return (True,), [
         Message("right", both, good=True),
         Message("at-the-floor", f"{others}, which is proven.", good=True) if step <= floor else
-        Message("above-the-floor", f"{others} than {_slots(floor)}, which is proven. Whether any is as short as that is another "
-                "question.", good=True),
+        Message("above-the-floor", f"{others} than {_slots(floor)}, which is proven. Whether one is as short as that, the "
+                "open lab's plot may tell.", good=True),
         Message("price", f"The price: the fullest stage holds {counted(held, 'micro-batch')}, 1F1B's "
                 f"{max(theirs.peak_activations)}.{fewer}", good=True)]
 

@@ -89,8 +89,9 @@ def _content(schedule, plan):
 
     def strayed(rank, position):
         operation = schedule.ranks[rank][position]
-        add("wrong-rank", rank, position, f"{operation} is on {schedule.place(rank)}, "
-            f"but stage {operation.stage} lives on {schedule.place(homes[operation.stage])}")
+        home = schedule.place(homes[operation.stage])
+        add("wrong-rank", rank, position, f"{operation} is on {schedule.place(rank)}, but "
+            + (f"is one of {home}" if schedule.rank_is_stage else f"stage {operation.stage} lives on {home}"))
 
     for rank, position in plan.repeated:
         operation = schedule.ranks[rank][position]
@@ -113,8 +114,8 @@ def _content(schedule, plan):
         if whole and (input_grad or weight_grad):
             extra = base + (I if input_grad else W)
             add("whole-beside-split", rank_of[extra], plan.position_of[extra],
-                f"{schedule.label(plan.operation(base + B))} is a whole backward, so {schedule.label(plan.operation(extra))} "
-                "would do a part of it twice: keep B, or I and W")
+                f"{schedule.label(plan.operation(base + B))} on {schedule.place(rank)} is a whole backward, so "
+                f"{schedule.label(plan.operation(extra))} would do a part of it twice: keep B, or I and W")
         missing = [] if forward else [F]
         if not whole:
             missing += [B] if not (input_grad or weight_grad) else [I] if not input_grad else [] if weight_grad else [W]
@@ -137,7 +138,7 @@ def _order(schedule, plan):
     for cycle in _cycles(mended):
         links = "; ".join(in_words(schedule, standing) for standing, _ in cycle)
         first, position = cycle[0]
-        found.append(Violation("deadlock", first.rank, position, f"deadlock: {links}"))
+        found.append(Violation("deadlock", first.rank, position, f"{'with that mended, ' * bool(early)}deadlock: {links}"))
     return found
 
 

@@ -10,7 +10,7 @@ from course.answers import LocalAnswer
 from course.checks.functions import ask
 from course.checks.orders import NoOrder, arguments_of, read_order, schedule_from
 from course.checks.outcome import Message, show_value, unreadable
-from course.drawing import CONTINUED, IDLE, UNMARKED, Drawing, read_drawing
+from course.drawing import CONTINUED, IDLE, UNMARKED, Drawing, DrawingError, read_drawing
 from course.real_run import RealRun
 from course.schedule import Operation, Schedule
 from course.schedules.entry import need_sizes
@@ -133,8 +133,9 @@ def _of_text(text, ranks, micro_batches):
         return _of_csv(text, micro_batches)
     try:
         drawing = read_drawing(text, ranks)
-    except ValueError as error:
-        raise ValueError(str(error).rstrip(".")) from None
+    except DrawingError as error:
+        more = ". Input and weight gradients apart are `I0` and `W0`; where a rank has several stages it is `2F0`"
+        raise ValueError(str(error).rstrip(".") + more * (error.code == "token")) from None
     rows = _from_zero([drawing.operations(row) for row in range(len(drawing.rows))], micro_batches)
     orders = [tuple(operation for operation, _, _ in row) for row in rows]
     if not drawing.names_stages:

@@ -149,7 +149,7 @@ def test_wrong_rank():
     op = Operation.parse
     schedule = Schedule(((op("0F0"), op("0B0"), op("1B0")), (op("1F0"),)), (0, 1), 1)
     rank, position, message = place(schedule, "wrong-rank")
-    assert (rank, position) == (0, 2) and "stage 1 lives on stage 1" in message
+    assert (rank, position) == (0, 2) and "1B0 is on stage 0, but is one of stage 1" in message
 
 
 def test_split_backwards():

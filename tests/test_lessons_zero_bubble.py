@@ -82,7 +82,7 @@ def test_what_is_predicted_is_what_comes_out(runs):
 
 @pytest.mark.parametrize(("show", "words"), [
     (lambda: lesson.price_of_zero(0, 8), "ranks = 0: at least 1"),
-    (lambda: lesson.steps_in_a_row("ZB-H2"), "a schedule is wanted"),
+    (lambda: lesson.steps_in_a_row("ZB-H2"), "`ZB-H2` is not a cell"),
     (lambda: lesson.steps_in_a_row(schedules.gpipe(2, 2), 0), "steps = 0: at least 1"),
     (lambda: lesson.steps_in_a_row(Schedule.from_csv("0B0,0F0")), "comes before"),
     (lambda: lesson.who_is_shorter(4, 8, 1), "It is `who_is_shorter("),

@@ -1,6 +1,7 @@
 """The open lab without a browser: faults, names, waits, floors and places of a schedule; its sliders; files to take along."""
 
 import json
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -12,15 +13,18 @@ from ipywidgets.widgets.widget import _instances as living
 from course import Costs, Schedule, Timeline, schedules, simulate
 from course import notebook as nb
 from course.__main__ import main
-from course.lessons.open_lab import export, left_open, reachable, read_schedule, run_for_real
+from course.lessons.open_lab import export, reachable, read_schedule, run_for_real
 from course.pipeline import Sizes
+from course.predictions import PREDICTIONS
 from course.real_run import no_run, run_subject
 from course.schedules import SCHEDULES
+from course.waiting import CHOICE, waits
 from course.widgets.lab_exploration import explored_lab
 from course.widgets.lab_explorer import lab_answer, lab_explorer
 from course.widgets.lab_setting import LabSetting, lab_sliders, lab_subject, read_lab_setting
 from course.widgets.still import NEEDS_KERNEL
 
+SOURCE = (Path(__file__).parents[1] / "solutions" / "pipeline_parallelism" / "7_open_lab.py").read_text(encoding="utf-8")
 GAPS = "F0 F1 .  .  B0 F2 B1 .  .  B2\n.  F0 .  B0 F1 B1 .  F2 B2 ."
 NO_WAY = "F0 B0 F1 B1\nF0 F1 B0 B1"
 WANTED = {"forward": 1, "input_grad": 1, "weight_grad": 1, "latency": 0, "memory": False, "grid": False}
@@ -51,7 +55,9 @@ def test_every_idle_cell_of_a_drawing_is_explained_also_those_that_nothing_force
     for sentence in ("stage 0 waits for B0 of stage 1, which ends at slot 4", "nothing stops F2 on stage 1 from slot 6 on"):
         assert sentence in found.figure.svg  # on hover
     assert "stage 0: an input is not done: 2; drain: nothing left: 0" in found.lines
-    assert left_open(GAPS) == 2 and left_open(NO_WAY) == 0
+    assert sum(wait.end - wait.start for wait in waits(read_schedule(GAPS)) if wait.reason == CHOICE) == PREDICTIONS[
+        "cells-left-open"].actual
+    assert GAPS.splitlines() == re.search('first_drawing = """\n(.*?)\n"""', SOURCE, re.DOTALL)[1].splitlines()
 
 
 def test_a_message_on_its_way_is_a_reason_of_its_own():

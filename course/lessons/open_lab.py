@@ -7,7 +7,7 @@ from course.floors import floor_curve
 from course.frontier import frontier
 from course.lab import known_places, timed
 from course.legality import violations
-from course.lessons.one_line import given, need, shown
+from course.lessons.one_line import need, shown
 from course.progress import is_grading, write_atomically
 from course.reading import read_schedule as read
 from course.real_run import GRADED, NoRun, RealRun, no_run, run_subject
@@ -16,7 +16,6 @@ from course.sharing import to_line
 from course.simulation import Costs
 from course.timeline import Timeline
 from course.view import View, paragraphs, table, together
-from course.waiting import CHOICE, waits
 from course.widgets.lab_setting import lab_subject
 from course.words import number
 
@@ -125,10 +124,3 @@ def reachable(ranks: int, micro_batches: int, costs: Costs | None = None) -> Vie
         rows.append([number(corner.memory), number(least), number(corner.step), ", ".join(same), to_line(corner.schedule)])
     heads = ["micro-batches held", "no step is shorter than", "shortest of all", "known schedule there", "one that takes it"]
     return table(heads, rows, f"{ranks} stages, {micro_batches} micro-batches, whole backwards: slots of the step")
-
-
-@given
-def left_open(subject) -> int:
-    """The slots of a drawing in which a rank is idle though nothing stops its next operation."""
-    found = read(subject)
-    return sum(wait.end - wait.start for wait in waits(found) if wait.reason == CHOICE) if isinstance(found, Timeline) else 0

@@ -6,6 +6,7 @@ from course.checks.outcome import Message, Outcome
 from course.figures import stuck_figure
 from course.lessons.one_line import shown
 from course.reading import read_schedule
+from course.real_run import NoRun, RealRun
 from course.schedule import Schedule
 from course.timeline import Timeline
 from course.view import View, outcome_view, paragraphs, table, together
@@ -20,7 +21,9 @@ def challenge(key: str, answer=...) -> View:
     asked = challenge_of(key)
     if answer is ... or (isinstance(answer, str) and answer.strip() in ("", UNANSWERED)):
         return paragraphs(f"{asked.title}. {asked.task}", "No answer yet: put one in place of `...`.")
-    outcome, found = judged_answer(key, answer)
+    if isinstance(answer, NoRun):
+        return answer
+    outcome, found = judged_answer(key, answer.run.schedule if isinstance(answer, RealRun) else answer)
     view = outcome_view(asked.title, outcome)
     if isinstance(found, Schedule) and "missing" not in outcome.codes and {"order", "deadlock"}.intersection(outcome.codes):
         return together(view, stuck_figure(found, "As far as it goes"))

@@ -5,16 +5,17 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
-from course.checks.outcome import show_value
 from course.figures import stack, timeline_figure
 from course.floors import step_floor
 from course.lessons.one_line import need, shown
+from course.reading import read_schedule
 from course.real_run import NoRun, RealRun, busy
 from course.recognition import recognize
 from course.schedule import Operation, Schedule
 from course.schedules import SCHEDULES
 from course.simulation import Costs, simulate
 from course.steps import further_step, repeated
+from course.timeline import Timeline
 from course.view import View, paragraphs, table, together
 from course.words import number
 
@@ -51,11 +52,11 @@ def _messages(schedule):
 
 
 @shown
-def steps_in_a_row(schedule: Schedule, steps: int = 2) -> View:
+def steps_in_a_row(schedule, steps: int = 2) -> View:
     """So many steps of a schedule on one time axis, with a barrier between them and without."""
     need(steps=steps)
-    if not isinstance(schedule, Schedule):
-        raise ValueError(f"a schedule is wanted, such as `schedules.zb_h2(4, 8)`, found {show_value(schedule)}")
+    read = read_schedule(schedule)
+    schedule = read.schedule if isinstance(read, Timeline) else read
     both, title = [repeated(schedule, steps, parts_of(schedule), barrier) for barrier in (True, False)], _title(schedule)
     scale, drawn = both[0].makespan, [_each_from_zero(timeline, schedule.micro_batches) for timeline in both]
     figures = [timeline_figure(timeline, title=f"{title}, {steps} steps, {words}", scale=scale, summary=False)

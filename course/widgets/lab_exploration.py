@@ -38,7 +38,8 @@ class LabExploration:
 def explored_lab(setting: LabSetting, subject: LabSubject) -> LabExploration:
     """Simulate, name, explain and place a schedule; of an illegal one show how far it goes, and why no further."""
     if subject.faults:
-        remarks = (*_first(subject.faults), *_first(subject.drawn_faults))
+        said = {fault.message for fault in subject.faults}
+        remarks = (*_first(subject.faults), *_first([fault for fault in subject.drawn_faults if fault.message not in said]))
         figures = [*_as_drawn(subject, setting), stuck_figure(subject.schedule, "In its order, as far as it goes")]
         figures.append(_plot(subject, setting, floor_of(subject.schedule, setting.costs)))
         return LabExploration(stack(*figures), "", (), remarks, f"{subject.sizes}: {remarks[0]}")

@@ -9,7 +9,7 @@
 
 # %%
 from course import Costs, schedules
-from course.lessons.open_lab import export, left_open, reachable, read_schedule, run_for_real
+from course.lessons.open_lab import export, reachable, read_schedule, run_for_real
 from course.lessons.open_lab_challenges import challenge, challenges
 from course.lessons.zero_bubble import (
     links_measured, parts_of, price_of_zero, steps_in_a_row, who_is_shorter, zero_measured)
@@ -36,7 +36,7 @@ predict("cells-left-open", ..., sure=...)
 open_lab(first_drawing)
 
 # %%
-reveal("cells-left-open", left_open(first_drawing))
+reveal("cells-left-open")
 
 # %% [markdown]
 # The upper picture is the drawing. **Point at an idle cell**: it says what the rank waits for. (The box "as text" says the same
@@ -125,7 +125,8 @@ open_lab(schedules.zb_h1(4, 8))
 # %% [markdown]
 # ## Is zero free?
 #
-# ZB-H1 still has idle slots where the pipeline fills (填充). ZB-H2 fills those as well: it starts more forwards before the first
+# In ZB-H1 the `W`s fill slots of the cooldown (冷却) in which 1F1B waits for gradients. It still has idle slots where the
+# pipeline fills (填充). ZB-H2 fills those as well: it starts more forwards before the first
 # backward, and between its first operation and its last no stage is idle any more. That is called **zero bubble** (零气泡).
 #
 # Two predictions, for 4 stages, 8 micro-batches, and `F`, `I`, `W` of a slot each. 1F1B and ZB-H1 hold at most 4 micro-batches on
@@ -168,6 +169,9 @@ plain_run, h1_run, h2_run = (run_for_real(schedule, costs=parts_of(schedule)) fo
 zero_measured(plain_run, h1_run, h2_run)
 
 # %% [markdown]
+# (ZB-H1 holds as many micro-batches on stage 0 as 1F1B, but more on the later stages, each until its `W`. Real runs take a
+# minute or so; where the machine was busy, the note under a table says so, and the simulated numbers are those to go by.)
+#
 # ZB-V, which you find on the plots, is free of idle slots inside the step *and* holds no more than 1F1B's stage 0: its two chunks
 # a rank make a V. Its price is twice the messages, and a zero that is one only while `F`, `I` and `W` take equally long. Open it
 # in the lab and move the sliders.
@@ -205,6 +209,8 @@ links_measured(gpipe_run, one_run)
 open_lab(schedules.one_f_one_b(4, 8), input_grad=1, weight_grad=1, latency=0.5)
 
 # %% [markdown]
+# Waits are passed on: what stands as an input that is not done is often late because another stage waited for a message.
+#
 # ## As Python
 #
 # A function writes any size. Like in notebook 2 it gets (p, m, stage) and returns the order of that stage. This one is a
