@@ -36,12 +36,12 @@ def drawn(answer, draw: Callable[[Random], object], apart_from: Iterable = (), c
 
 
 def confirm(answer, points: Iterable[tuple], replies: Mapping[tuple, object], truth: Callable, draw: Callable[[Random], tuple],
-            like: Callable = same) -> dict[tuple, object]:
+            like: Callable = same, count: int = COUNT) -> dict[tuple, object]:
     """Arguments -> what the function returned at drawn points, which it is asked only where it is right at all of `points`."""
     points = list(points)
     if not all(point in replies and like(replies[point], truth(*point)) for point in points):
         return {}
-    return ask(answer, drawn(answer, draw, points))
+    return ask(answer, drawn(answer, draw, points, count))
 
 
 def ask_and_confirm(answer, points: Iterable[tuple], truth: Callable, draw: Callable[[Random], tuple],
