@@ -146,8 +146,8 @@ def _like(part):
     """Draws a point of the part with more samples in a micro-batch and a larger model, whose small terms are no larger a part."""
     def draw(random: Random):
         layout, model, *more = random.choice(part.points)
-        samples, layers, wider = random.randint(1, 3), random.randint(1, 3), 512 * random.randint(1, 6)
-        larger = replace(model, layers=layers * model.layers, hidden=model.hidden + wider, global_batch=samples * model.global_batch)
+        samples, layers, hidden = random.randint(1, 3), random.randint(1, 3), model.hidden + 512 * random.randint(1, 6)
+        larger = replace(model, layers=layers * model.layers, hidden=hidden, global_batch=samples * model.global_batch)
         return replace(layout, micro_batch_size=samples * layout.micro_batch_size), larger, *more
 
     return draw
