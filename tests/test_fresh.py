@@ -2,7 +2,7 @@
 
 import pytest
 
-from course.answers import LocalAnswer
+from course.answers import LocalAnswer, Raised
 from course.checks.bubble_fraction import POINTS
 from course.checks.fresh import Seeded, drawn, pipeline
 from course.exercises import EXERCISES, judge
@@ -15,9 +15,9 @@ BANKS = (bank_2_1f1b_phases, bank_3_bubble_fraction, bank_4_virtual_stages, bank
 SOLVED = {  # grade_id -> a bank's case that has full points
     case.grade_id: case for bank in BANKS for case in reversed(bank.RIGHT)
     if case.points == EXERCISES[case.grade_id].points}
-TABLES = ("ex2-order", "ex2-phases", "ex2-in-flight", "ex4-order",
+TABLES = ("ex2-order", "ex2-phases", "ex2-in-flight", "ex4-order", "ex4-layers", "ex4-flags", "ex3-limits",
           "ex3-derive", "ex3-inverse", "ex3-definitions", "ex4-cost", "ex5-volumes", "ex5-memory")
-LEFT = {}  # grade_id -> points of a table, where not all of it is functions
+LEFT = {"ex4-flags": 1.5}  # grade_id -> points of a table, where not all of it is functions
 
 
 class Noted:
@@ -34,9 +34,15 @@ class Noted:
         return self.said[-1][1]
 
     def table(self):
-        """A function that knows these replies, and gives the first of them for all else."""
+        """A function that knows these replies and no other: a KeyError."""
         known = {repr(arguments): reply for arguments, reply in self.said}
-        return lambda *arguments: known.get(repr(arguments), self.said[0][1])
+
+        def look_up(*arguments):
+            if isinstance(found := known[repr(arguments)], Raised):
+                raise ValueError(found.text)
+            return found
+
+        return look_up
 
 
 def noted(grade_id, seed=None):

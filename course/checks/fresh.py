@@ -27,10 +27,9 @@ def drawn(answer, draw: Callable[[Random], object], apart_from: Iterable = (), c
     """`count` different things that `draw` makes of the answer's seed, the same for the same seed; none without a seed."""
     if getattr(answer, "seed", None) is None:
         return []
-    random, known, found = Random(f"asked with {answer.seed}"), set(apart_from), []
+    random, known, found = Random(f"asked with {answer.seed}"), list(apart_from), []
     while len(found) < count:
-        if (one := draw(random)) not in known:
-            known.add(one)
+        if (one := draw(random)) not in [*known, *found]:
             found.append(one)
     return found
 
