@@ -1,7 +1,8 @@
 """The checks, in processes of our own with a limit of time and memory: an answer that a check spins on costs its own points.
 
-A line of JSON asks: {"judge": grade_id}, {"rows": true} or HELLO. Its process then asks back, {"ask": number, "arguments": wire
-or null} or {"run": rows}, and gets {"reply": wire} or {"lines": table}; at last it says {"done"}, {"failed"} or {"stopped"}.
+A line of JSON asks: {"judge": grade_id, "seed": seed}, {"rows": true} or HELLO. Its process then asks back, {"ask": number,
+"arguments": wire or null} or {"run": rows}, and gets {"reply": wire} or {"lines": table}; at last it says {"done"}, {"failed"}
+or {"stopped"}.
 What comes of a learner's side is read there alone.
 """
 
@@ -48,7 +49,7 @@ class CheckFailed(Exception):
     """A check of ours has raised: no fault of the answer's; the text says what."""
 
 
-def judged(grade_id: str, answers: Sequence, run: Run) -> Judged:
+def judged(grade_id: str, answers: Sequence, run: Run, seed: int | None = None) -> Judged:
     """What an exercise's check says of these answers, which are asked only so much; `run` gives what only a run can show.
 
     CheckFailed where it raises; NotRun, which `run` may raise, goes through.
@@ -59,7 +60,7 @@ def judged(grade_id: str, answers: Sequence, run: Run) -> Judged:
         if "trusted" in signature(EXERCISES[grade_id].check).parameters and isinstance(answers[0].value(), list | dict):
             planned = answers[1].value()
             against = {"trusted": run(list(dict.fromkeys([*read_plan(planned).rows.values(), *_rows_in(planned)])))}
-        verdict = judge(grade_id, *answers, **against)
+        verdict = judge(grade_id, *answers, seed=seed, **against)
     return Judged(verdict.points, tuple(message._replace(text=message.text[:LONGEST]) for message in verdict.messages[:SAID]))
 
 
@@ -107,9 +108,9 @@ class Judges:
         for process in list(self._all):
             process.end()
 
-    def judged(self, grade_id: str, answers: Sequence, run: Run) -> Judged:
+    def judged(self, grade_id: str, answers: Sequence, run: Run, seed: int | None = None) -> Judged:
         """What the check says; `answers` are those of a session."""
-        points, messages = self._asked({"judge": grade_id}, answers, run)
+        points, messages = self._asked({"judge": grade_id, "seed": seed}, answers, run)
         return Judged(points, tuple(Message(*message) for message in messages))
 
     def rows(self, answer) -> list[Row]:
@@ -210,7 +211,8 @@ def main():
                 found = [vars(row) for row in rows(_Asked(0, ask))]
             else:
                 answers = [_Asked(number, ask) for number in range(len(EXERCISES[question["judge"]].answers))]
-                found = judged(question["judge"], answers, lambda wanted: ask({"run": [vars(row) for row in wanted]})["lines"])
+                found = judged(question["judge"], answers,
+                               lambda wanted: ask({"run": [vars(row) for row in wanted]})["lines"], question["seed"])
             reply({"done": found})
         except MemoryError:
             reply({"stopped": f"it needs more than {MEMORY >> 20} MiB"})

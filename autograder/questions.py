@@ -43,6 +43,7 @@ class _Grading:
     trusted: TrustedRuns
     judges: Judges | ModuleType
     end: float
+    seed: int
     kept: float = 0.0
     rows: set[Row] = field(default_factory=set)
     failed: str = ""
@@ -104,29 +105,29 @@ def grade(submission: Submission, sandbox, seed: int, trusted: TrustedRuns, judg
 
     The checks run in `judges`, or without any in this process. NotStarted where no session can be had.
     """
-    grading, marks = _Grading(sandbox, trusted, judges, time.monotonic() + budget), {}
+    grading, marks = _Grading(sandbox, trusted, judges, time.monotonic() + budget, seed), {}
     names = list(dict.fromkeys(entry.notebook for entry in EXERCISES.values()))
     for place, name in enumerate(names, 1):
         state = _Notebook(submission.notebooks.get(name, ()))
         grading.kept = KEPT * budget * sum(bool(submission.notebooks.get(later)) for later in names[place:])
         reason = submission.rejected.get(name, NOT_THERE)
         if state.cells:
-            _grade_notebook(state, grading, seed)
+            _grade_notebook(state, grading)
             reason = f"not asked: the {budget:g} s of a submission were used up"
         marks |= {grade_id: state.marks.get(grade_id, Mark(0.0, notes=(reason,))) for grade_id, entry in EXERCISES.items()
                   if entry.notebook == name and not entry.manual}
     return marks
 
 
-def _grade_notebook(state, grading, seed):
+def _grade_notebook(state, grading):
     for start in range(STARTS):
-        if grading.left <= 0 or _in_a_session(state, grading, seed, last=start == STARTS - 1):
+        if grading.left <= 0 or _in_a_session(state, grading, last=start == STARTS - 1):
             break
     # what ended the process may be a thread of a cell before, while others were at work: each is asked once more without those
     for grade_id in [cell.grade_id for cell in state.cells if cell.grade_id in state.ended]:
         if grading.left > 0 and state.marks[grade_id].points == 0:
             alone = _Notebook(list(_cells_for(grade_id, state.cells)))
-            _in_a_session(alone, grading, seed, last=True)
+            _in_a_session(alone, grading, last=True)
             state.marks[grade_id] = max(state.marks[grade_id], alone.marks[grade_id], key=lambda mark: mark.points or 0.0)
 
 
@@ -137,8 +138,8 @@ def _cells_for(grade_id, cells):
             yield cell
 
 
-def _in_a_session(state, grading, seed, last):
-    before = prepared(state.cells, seed)
+def _in_a_session(state, grading, last):
+    before = prepared(state.cells, grading.seed)
     with grading.sandbox.session(budget=grading.left) as session:
         session.run(before)
         if session.ended:
@@ -216,7 +217,7 @@ def _asked(grade_id, session, grading, notes):
     """Ask the exercise's check; what goes wrong on our side is no mark."""
     answers = [session.answer(name) for name in EXERCISES[grade_id].answers]
     try:
-        verdict = grading.judges.judged(grade_id, answers, lambda rows: grading.run(rows, session))
+        verdict = grading.judges.judged(grade_id, answers, lambda rows: grading.run(rows, session), grading.seed)
     except Stopped as error:
         return Mark(0.0, notes=(*notes, f"its check was stopped at this answer: {error}"))
     except NotRun as error:

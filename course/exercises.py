@@ -26,6 +26,7 @@ from course.checks import (
     spot_the_error,
     virtual_stages,
 )
+from course.checks.fresh import Seeded
 from course.checks.outcome import Message, Outcome
 from course.timeline import Timeline
 
@@ -270,16 +271,18 @@ def exercise(grade_id: str) -> Exercise:
         raise UnknownName(f"there is no exercise {grade_id!r}; there are {', '.join(EXERCISES)}") from None
 
 
-def judge(grade_id: str, *answers, **trusted) -> Verdict:
+def judge(grade_id: str, *answers, seed: int | None = None, **trusted) -> Verdict:
     """Ask the check of an exercise about Answer objects. ValueError when their number is not the exercise's.
 
-    `trusted`: what somebody else has run for the answers, where the check can hold them against it.
+    `seed` is a submission's: functions that are right at the points that everybody is asked are asked at a few more, drawn from
+    it. `trusted`: what somebody else has run for the answers, where the check can hold them against it.
     """
     entry = exercise(grade_id)
     if entry.manual:
         raise ValueError(f"{grade_id} is marked by a person: there is nothing to check")
     if len(answers) != len(entry.answers):
         raise ValueError(f"{grade_id} takes {len(entry.answers)} answers ({', '.join(entry.answers)}), got {len(answers)}")
-    outcome = entry.check(*answers, **trusted)
+    asked = answers if seed is None else [Seeded(answer, seed) for answer in answers]
+    outcome = entry.check(*asked, **trusted)
     points = min(float(entry.points), max(0.0, outcome.points))
     return Verdict(grade_id, points, float(entry.points), outcome.messages, outcome.steps, outcome.drawing, outcome.marks)

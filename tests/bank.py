@@ -20,11 +20,11 @@ class Case(NamedTuple):
         return f"{self.grade_id}: {self.source.strip()[:60]!r}"
 
 
-def judged_locally(case: Case):
-    """The verdict when the cell runs in this process, as in a notebook."""
+def judged_locally(case: Case, seed: int | None = None):
+    """The verdict when the cell runs in this process, as in a notebook; or with a submission's seed."""
     namespace = {}
     exec(case.source, namespace)
-    return judge(case.grade_id, *(LocalAnswer(namespace[name]) for name in EXERCISES[case.grade_id].answers))
+    return judge(case.grade_id, *(LocalAnswer(namespace[name]) for name in EXERCISES[case.grade_id].answers), seed=seed)
 
 
 def judged_remotely(case: Case, session):

@@ -10,8 +10,10 @@ from autograder.judging import CheckFailed, Judges, Stopped
 from autograder.session import Session
 from autograder.trusted_runs import NotRun
 from course.answers import LocalAnswer, Raised
+from course.checks.bubble_uses import ONE, SEVERAL
 from course.exercises import EXERCISES
-from course.wire import to_wire
+from course.formulas import micro_batches_needed
+from course.wire import from_wire, to_wire
 from tests import bank_1_gpipe_diagram, bank_3_bubble_fraction
 from tests.bank import judged_locally
 from tests.experiment_lines import PLAN, made
@@ -25,6 +27,16 @@ class Wired:
 
     def wire(self, _=None):
         return self._text
+
+
+class Called:
+    """An answer of a session, a function that is called here."""
+
+    def __init__(self, function):
+        self._answer = LocalAnswer(function)
+
+    def wire(self, arguments=None):
+        return to_wire(self._answer.call(*from_wire(arguments)))
 
 
 class Plain(Wired):
@@ -48,6 +60,15 @@ def poisoned():
 def judges():
     with Judges() as judges:
         yield judges
+
+
+def test_the_seed_of_a_submission_goes_to_the_check(judges):
+    def table(p, fraction):
+        return micro_batches_needed(p, fraction) if (p, fraction) in SEVERAL + ONE else 1
+
+    assert judges.judged("ex3-inverse", [Called(table)], None).points == 3
+    found = [judges.judged("ex3-inverse", [Called(table)], None, seed=5) for _ in range(2)]
+    assert found[0] == found[1] and found[0].points == 0
 
 
 def obeyed(judges, word):

@@ -12,6 +12,7 @@ from autograder.questions import Mark, NotStarted, grade
 from autograder.release import read_releases
 from autograder.sandbox import Unsandboxed
 from course.answers import Raised
+from course.checks.bubble_uses import ONE, SEVERAL
 from course.exercises import EXERCISES, judge
 from tests.asked import BEST, FULL, INVERSE, USE, Counted, NoRuns, check, marks, own, points
 from tests.submissions import hand_in
@@ -33,6 +34,14 @@ def test_an_answer_is_asked_right_after_its_cell():
     found = marks(USE, own("bubble_4_8 = 0"), INVERSE)
     assert found["ex3-use"].points == 4
     assert marks(own("bubble_8_64 = 1 / 0"), USE)["ex3-use"].points == 4
+
+
+def test_a_function_is_asked_at_points_of_the_submissions_seed_too():
+    table = Cell("ex3-inverse-answer", f"{INVERSE.source}\nknown = {{at: micro_batches_needed(*at) for at in {SEVERAL + ONE}}}\n"
+                 "micro_batches_needed = lambda *at: known[at]")
+    first, again = (marks(table, seed=7)["ex3-inverse"] for _ in range(2))
+    assert first == again and first.points == 0
+    assert "KeyError: " in first.messages[0].text
 
 
 def test_what_was_assigned_before_a_raise_stays_and_the_raise_is_noted():

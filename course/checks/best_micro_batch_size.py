@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from course.answers import UNANSWERED, Raised
+from course.checks.fresh import drawn
 from course.checks.functions import FUTILE, Named, no_reply, same
 from course.checks.outcome import Message, Outcome, Step, as_number, show_found
 from course.formulas import bubble_fraction
@@ -78,11 +79,29 @@ SLIPS = (
 def check_limits(answer) -> Outcome:
     """Points for the best size with one replica (2) and with several (1). Any best one is right on a tie."""
     replies = _ask(answer, ONE_REPLICA + REPLICAS)
-    right = [_among(reply, case.best(case.step)) for case, reply in replies]
+    right = _right(replies)
     single = len(replies) >= len(ONE_REPLICA) and all(right[:len(ONE_REPLICA)])
     several = single and len(replies) == len(ONE_REPLICA + REPLICAS) and all(right)
+    alone = _ask(answer, drawn(answer, _one_replica, count=2) if single else ())
+    shared = _ask(answer, drawn(answer, _replicas, count=2) if several else ())
+    single = single and all(_right(alone))
+    several = several and single and all(_right(shared))
+    replies += [*alone, *shared]
     steps = Step("one replica", 2, single), Step("several replicas", 1, several)
-    return Outcome(steps, (_say(replies, right),))
+    return Outcome(steps, (_say(replies, _right(replies)),))
+
+
+def _one_replica(random, dp=1):
+    """Draws a case whose sizes share the batch out evenly."""
+    return Case(32 * dp, random.randint(2, 16), dp, _device(random.randint(5, 100), random.randint(4, 40), 1, 2, 4, 8, 16, 32))
+
+
+def _replicas(random):
+    return _one_replica(random, random.randint(2, 8))
+
+
+def _right(replies):
+    return [_among(reply, case.best(case.step)) for case, reply in replies]
 
 
 def _ask(answer, cases):

@@ -3,6 +3,7 @@
 from collections import Counter
 from fractions import Fraction
 
+from course.checks.fresh import ask_and_confirm, confirm, drawn, pipeline
 from course.checks.functions import Slip, ask, close, first_wrong, judge_replies, no_reply, rounded
 from course.checks.numbers import CUT, fraction_slip, number_step
 from course.checks.outcome import Message, Outcome, Step, as_number, near, show_value
@@ -79,9 +80,10 @@ FRACTION_SLIPS = (
 def check_derive(total, busy, fraction) -> Outcome:
     """Points for total_slots (3), busy_slots (2; 1 in another unit than the total), bubble_fraction (1 for what follows from
     one's own slots, 2 more when it is right). Any unit: slots, pairs of F and B, one stage or all of them."""
-    totals, busies, fractions = (ask(answer, POINTS) for answer in (total, busy, fraction))
-    total_said, total_unit = _judge_slots("total_slots", totals, lambda p, m: m + p - 1, TOTAL, TOTAL_SLIPS)
-    busy_said, busy_unit = _judge_slots("busy_slots", busies, lambda p, m: m, BUSY, BUSY_SLIPS)
+    totals, busies = ask(total, POINTS), ask(busy, POINTS)
+    fractions = ask_and_confirm(fraction, POINTS, bubble_fraction, pipeline, close)
+    total_said, total_unit = _judge_slots("total_slots", total, totals, lambda p, m: m + p - 1, TOTAL, TOTAL_SLIPS)
+    busy_said, busy_unit = _judge_slots("busy_slots", busy, busies, lambda p, m: m, BUSY, BUSY_SLIPS)
     same_unit = not (total_unit and busy_unit) or total_unit == busy_unit
     if not same_unit:
         busy_said = _units_message(total_unit, busy_unit)
@@ -90,7 +92,9 @@ def check_derive(total, busy, fraction) -> Outcome:
                                   f"{FRACTION} Ask it for p = 1, and for m much larger than p.", close)
     messages = [total_said, busy_said, fraction_said, *rounded(fractions, bubble_fraction)]
     right = fraction_said.good
-    follows = (total_unit or busy_unit) is not None and _follows(totals, busies, fractions)
+    follows = (total_unit or busy_unit) is not None and _follows(totals, busies, fractions, POINTS)
+    if follows and not right and (more := drawn(total, pipeline, POINTS)):
+        follows = _follows(*(ask(answer, more) for answer in (total, busy, fraction)), more)
     if follows and not right:
         messages.append(Message("follows-own", "It follows from your own `total_slots` and `busy_slots`. Mend those, and it is "
                                 "mended too where it calls them.", good=True))
@@ -122,17 +126,22 @@ def _scaled(shape, replies):
     return (lambda p, m: factors[0] * shape(p, m)) if factors else None
 
 
-def _judge_slots(name, replies, shape, wanted, slips):
+def _judge_slots(name, answer, replies, shape, wanted, slips):
     """(message, unit): the unit is (one stage or all, factor), None when the function is wrong in every unit."""
+    meant = shape
     for stages, grown in (("one stage", shape), ("all stages", lambda p, m: p * shape(p, m))):
         truth = _scaled(grown, replies)
         if truth and len(replies) == len(POINTS) and first_wrong(replies, truth, _in_its_unit) is None:
+            replies = replies | confirm(answer, POINTS, replies, truth, pipeline, _in_its_unit)
+            if first_wrong(replies, truth, _in_its_unit) is not None:
+                meant = grown
+                break
             unit = stages, _as_float(truth(1, 1))
             return Message(f"{name}-right", f"`{name}`: right for every p and m, one stage and one micro-batch "
                            f"included{_in_unit(unit)}.", good=True), unit
     usable = {point: reply for point, reply in replies.items() if no_reply(name, point, reply, wanted) is None}
     found = [Slip(code, text, scaled) for code, text, formula in slips if (scaled := _scaled(formula, usable))]
-    truth = _scaled(shape, usable) or shape
+    truth = _scaled(meant, usable) or meant
     return judge_replies(name, replies, truth, wanted, "", found, _advice(usable, truth, wanted), _in_its_unit), None
 
 
@@ -173,9 +182,9 @@ def _units_message(total, busy):
                    f"{busy[1]:g}: one unit for both, or their ratio means nothing.")
 
 
-def _follows(totals, busies, fractions):
+def _follows(totals, busies, fractions, points):
     """Whether the fraction is idle over total by the learner's own slots, wherever all three are numbers."""
-    triples = [tuple(as_number(replies.get(point)) for replies in (totals, busies, fractions)) for point in POINTS]
+    triples = [tuple(as_number(replies.get(point)) for replies in (totals, busies, fractions)) for point in points]
     return all(None not in triple and triple[0] > 0 and close(triple[2], 1 - Fraction(triple[1]) / Fraction(triple[0]))
                for triple in triples)
 

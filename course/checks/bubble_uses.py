@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+from course.checks.fresh import ask_and_confirm, confirm, pipeline
 from course.checks.functions import Slip, ask, close, first_wrong, judge_replies, rounded, same
 from course.checks.numbers import CUT
 from course.checks.outcome import Message, Outcome, Step
@@ -78,13 +79,23 @@ INVERSE_SLIPS = (
 )
 
 
+def _between_two(random):
+    """Several stages and a fraction that no whole m gives or nearly gives: right algebra in floats rounds as it should."""
+    while True:
+        point = random.randint(2, 32), random.randint(20, 700) / 1000
+        if 0.2 < exact(*point) % 1 < 0.8:
+            return point
+
+
 def check_inverse(answer) -> Outcome:
     """Points for the smallest m with several stages (2; 1 when one beside it or not whole), and for one stage (1)."""
     replies = ask(answer, SEVERAL + ONE)
     several = {point: reply for point, reply in replies.items() if point in SEVERAL}
-    right = len(several) == len(SEVERAL) and first_wrong(several, micro_batches_needed) is None
+    several |= confirm(answer, SEVERAL, replies, micro_batches_needed, _between_two)
+    right = len(several) >= len(SEVERAL) and first_wrong(several, micro_batches_needed) is None
     alone = {point: reply for point, reply in replies.items() if point in ONE}
-    single = len(alone) == len(ONE) and first_wrong(alone, micro_batches_needed) is None
+    alone |= confirm(answer, ONE, replies, micro_batches_needed, lambda random: (1, random.randint(5, 95) / 100))
+    single = len(alone) >= len(ONE) and first_wrong(alone, micro_batches_needed) is None
     said = judge_replies("micro_batches_needed", several, micro_batches_needed, MICRO_BATCHES,
                          "the smallest m, never one too few.", INVERSE_SLIPS,
                          f"{MICRO_BATCHES} Put yours into your `bubble_fraction`: it must be at most the fraction, and with one "
@@ -144,7 +155,9 @@ def check_definitions(over_ideal, of_total) -> Outcome:
     """Points for the bubble over ideal time (1) and for the way from there to the fraction of the total (1)."""
     sizes = ((4, 8), (1, 1), (8, 64), (2, 5), (7, 3))
     shares = tuple((float(bubble_over_ideal(p, m)),) for p, m in (*sizes, (9, 4), (8, 7)))
-    ideals, totals = ask(over_ideal, sizes), ask(of_total, shares)
+    ideals = ask_and_confirm(over_ideal, sizes, bubble_over_ideal, pipeline, close)
+    totals = ask_and_confirm(of_total, shares, to_fraction_of_total,
+                             lambda random: (float(bubble_over_ideal(*pipeline(random))),), close)
     first = judge_replies("bubble_over_ideal", ideals, bubble_over_ideal, OVER_IDEAL, "idle time over the time of the work.",
                           OVER_IDEAL_SLIPS, like=close)
     second = judge_replies("to_fraction_of_total", totals, to_fraction_of_total, OF_TOTAL,

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from math import prod
+from random import Random
 from typing import NamedTuple
 
 from course.answers import Record
+from course.checks.fresh import confirm
 from course.checks.functions import Named, Slip, ask, call, first_wrong, no_reply, slip_of
 from course.checks.outcome import Message, Step, as_number, near, show_found
 from course.formulas import peak_chunks
@@ -101,7 +103,7 @@ class _Asked:
     """An answer whose function is asked about layouts and models as records."""
 
     def __init__(self, answer):
-        self._answer = answer
+        self._answer, self.seed = answer, getattr(answer, "seed", None)
 
     def call(self, layout, model, *more):
         return self._answer.call(*as_records(layout, model), *more)
@@ -136,22 +138,47 @@ def as_records(layout: Layout, model: Model) -> tuple[Record, Record]:
             Record({field.name: getattr(model, field.name) for field in fields(model)}))
 
 
+def _close_to_any(value, targets):
+    return any(close(value, target) for target in targets)
+
+
+def _like(part):
+    """Draws a point of the part with more samples in a micro-batch and a larger model, whose small terms are no larger a part."""
+    def draw(random: Random):
+        layout, model, *more = random.choice(part.points)
+        samples, layers, hidden = random.randint(1, 3), random.randint(1, 3), model.hidden + 512 * random.randint(1, 6)
+        larger = replace(model, layers=layers * model.layers, hidden=hidden, global_batch=samples * model.global_batch)
+        return replace(layout, micro_batch_size=samples * layout.micro_batch_size), larger, *more
+
+    return draw
+
+
 def judge_bytes(answer, question: Question) -> tuple[list[Step], Message]:
     """The steps, and one message: praise, a wrong idea (or two at once) by name, or where the function is wrong.
 
-    A step is earned where the function is right at all of its points, by any accepted convention.
+    A step is earned where the function is right at all of its points, by any accepted convention, and at those that are drawn.
     """
-    replies = ask(_Asked(answer), question.points)
+    asked = _Asked(answer)
+    replies = ask(asked, question.points)
+    complete = len(replies) == len(question.points)
     truths = [question.value(), *(question.value(idea.instead) for idea in question.accepted)]
-    whole = [first_wrong(replies, truth, close) is None and len(replies) == len(question.points) for truth in truths]
+    meant = next((truth for truth in truths if first_wrong(replies, truth, close) is None), truths[0])
+
+    def accepted(*point):
+        return [truth(*point) for truth in truths]
+
+    drawn = [confirm(asked, part.points, replies, accepted, _like(part), _close_to_any, 2) for part in question.parts]
+    for more in drawn:
+        replies |= more
+    whole = [complete and first_wrong(replies, truth, close) is None for truth in truths]
     if any(whole):
         said = [question.praise, *(idea.text for idea in question.accepted)][whole.index(True)]
         return ([Step(part.name, part.worth, True) for part in question.parts],
                 Message(f"{question.name}-right", f"`{question.name}`: {said}", good=True))
-    earned = [all(point in replies and any(close(replies[point], truth(*point)) for truth in truths) for point in part.points)
-              for part in question.parts]
+    earned = [all(point in replies and _close_to_any(replies[point], accepted(*point)) for point in (*part.points, *more))
+              for part, more in zip(question.parts, drawn, strict=True)]
     return [Step(part.name, part.worth, found) for part, found in zip(question.parts, earned, strict=True)], _explain(
-        question, replies, truths[0])
+        question, replies, meant)
 
 
 def _explain(question, replies, truth):

@@ -2,7 +2,8 @@
 
 from fractions import Fraction
 
-from course.checks.functions import Slip, ask, close, judge_replies, rounded
+from course.checks.fresh import ask_and_confirm
+from course.checks.functions import Slip, close, judge_replies, rounded
 from course.checks.numbers import CUT
 from course.checks.outcome import Outcome, Step
 from course.formulas import activation_factor, boundary_messages, bubble_fraction, bubble_over_ideal
@@ -85,14 +86,25 @@ FACTOR_SLIPS = (
 )
 
 
+def _size(random):
+    p = random.randint(2, 8)
+    return p, p * random.randint(1, 4), random.randint(2, 4)
+
+
+def _factor_size(random):
+    return random.randint(2, 16), random.randint(2, 6)
+
+
 def check_cost(bubble, messages, factor) -> Outcome:
     """Points for the bubble (1.5), the messages (1.5; half for one direction) and the activations' factor (1)."""
-    bubbles, factors = ask(bubble, SIZES), ask(factor, FACTORS)
+    bubbles = ask_and_confirm(bubble, SIZES, bubble_fraction, _size, close)
+    factors = ask_and_confirm(factor, FACTORS, activation_factor, _factor_size, close)
+    sent = ask_and_confirm(messages, SIZES, boundary_messages, _size)
     found = (
         judge_replies("bubble_interleaved", bubbles, bubble_fraction, "It returns idle over total time.",
                       "A rank still waits for p-1 others, but each wait is one chunk long, 1/v of a stage.", BUBBLE_SLIPS,
                       "In slots of one chunk: how long does each rank work, and for how many slots does it wait?", close),
-        judge_replies("boundary_messages", ask(messages, SIZES), boundary_messages, "It returns a number of messages.",
+        judge_replies("boundary_messages", sent, boundary_messages, "It returns a number of messages.",
                       "Each of the p v - 1 boundaries is crossed m times forward and m times back.", MESSAGE_SLIPS,
                       "How many boundaries do p v stages in a row have, and what crosses each in a step?"),
         judge_replies("activation_factor", factors, activation_factor, "It returns a factor, above 1 for more.",

@@ -1,7 +1,8 @@
 """Notebook 2: how many micro-batches a stage has in flight at most, in GPipe and in 1F1B."""
 
+from course.checks.fresh import confirm
 from course.checks.functions import Slip, ask, call, first_wrong, no_reply, same, slip_of
-from course.checks.one_f_one_b import ORDINARY, POINTS
+from course.checks.one_f_one_b import ORDINARY, POINTS, ordinary_stage, small_stage
 from course.checks.outcome import Message, Outcome, Step, as_number, show_found
 from course.formulas import peak_in_flight
 from course.words import counted
@@ -42,15 +43,19 @@ SPELLINGS = {"gpipe": ("GPipe", "GPIPE", "Gpipe"), "1f1b": ("1F1B",)}
 
 def check_in_flight(answer) -> Outcome:
     """Points for GPipe (1), for 1F1B where m >= p > 1 (2), and for 1F1B at all other sizes (1)."""
-    replies = ask(answer, [(schedule, *point) for schedule in SLIPS for point in POINTS])
-    replies = {point: reply[0] if isinstance(reply, list) and len(reply) == 1 else reply for point, reply in replies.items()}
+    replies = _unlisted(ask(answer, [(schedule, *point) for schedule in SLIPS for point in POINTS]))
     messages, right = [], {}
     for schedule, slips in SLIPS.items():
         points = [(schedule, *point) for point in POINTS]
         ordinary = [point for point in points if point[1:3] in ORDINARY]
         given = {point: replies[point] for point in points if point in replies}
-        for name, asked in (("all", points), ("ordinary", ordinary)):
-            right[schedule, name] = all(point in given and same(given[point], peak_in_flight(*point)) for point in asked)
+        for name, asked, draw in (("ordinary", ordinary, ordinary_stage), ("all", points, small_stage)):
+            drawn = confirm(answer, asked, given, peak_in_flight,
+                            lambda random, draw=draw, schedule=schedule: (schedule, *draw(random)), count=2)
+            given |= _unlisted(drawn)
+            right[schedule, name] = all(point in given and same(given[point], peak_in_flight(*point))
+                                        for point in (*asked, *drawn))
+        right[schedule, "all"] = right[schedule, "all"] and right[schedule, "ordinary"]
         if given:
             found = (len(given) == len(points) and not right[schedule, "ordinary"] and _spelled_otherwise(answer, schedule)
                      ) or _message(schedule, given, {key: given[key] for key in ordinary if key in given}, slips, right,
@@ -59,6 +64,10 @@ def check_in_flight(answer) -> Outcome:
     steps = (Step("GPipe", 1, right["gpipe", "all"]), Step("1F1B, m at least p", 2, right["1f1b", "ordinary"]),
              Step("1F1B at every size, m < p, m = 1 and p = 1 included", 1, right["1f1b", "all"]))
     return Outcome(steps, tuple(messages))
+
+
+def _unlisted(replies):
+    return {point: reply[0] if isinstance(reply, list) and len(reply) == 1 else reply for point, reply in replies.items()}
 
 
 def _spelled_otherwise(answer, schedule):

@@ -5,9 +5,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from course.answers import Raised
+from course.checks.fresh import drawn
 from course.checks.functions import ask, call
 from course.checks.interleaved_slips import Shown, slip_of_schedules
-from course.checks.orders import arguments_of, schedule_from, taken_as
+from course.checks.orders import arguments_of, schedule_from, share_of_sizes, taken_as
 from course.checks.outcome import Message, Outcome, Step
 from course.formulas import leanest_chunks, peak_chunks, total_slots
 from course.legality import Violation, violations
@@ -21,6 +22,7 @@ CHUNKED = ((2, 4, 2), (4, 8, 2), (4, 4, 2), (3, 6, 3), (2, 8, 4))  # p, m, v
 EDGES = ((1, 3, 2), (4, 8, 1), (2, 2, 1))  # one rank, one chunk
 SHOWN = (4, 8, 2)
 ODD = (2, 3, 2)  # m is no multiple of p
+QUALITIES = ("complete", "legal", "short", "lean")
 LATENCY = Fraction(1, 4)
 REFUSALS = ("ValueError", "AssertionError")
 WAITING = ("order", "deadlock")  # faults of the order alone: every operation is there
@@ -56,12 +58,27 @@ def check_order(answer) -> Outcome:
     sizes = (*CHUNKED, *EDGES)
     replies = ask(answer, [arguments for size in sizes for arguments in arguments_of(*size)])
     judged = {size: judge_schedule(schedule_from(replies, NAME, *size), *size) for size in sizes}
-    shares = [Fraction(sum(getattr(judged[size], question) for size in CHUNKED), len(CHUNKED))
-              for question in ("complete", "legal", "short", "lean")]
+    more = drawn(answer, _chunked, CHUNKED, 1) if any(share_of_sizes(judged, name, CHUNKED, ()) == 1
+                                                      for name in QUALITIES) else []
+    edge = drawn(answer, _edge, EDGES, 1) if all(found.right for found in judged.values()) else []
+    replies |= ask(answer, [arguments for size in (*more, *edge) for arguments in arguments_of(*size)])
+    judged = {size: judged.get(size) or judge_schedule(schedule_from(replies, NAME, *size), *size)
+              for size in (*CHUNKED, *more, *EDGES, *edge)}
+    shares = [share_of_sizes(judged, name, CHUNKED, more) for name in QUALITIES]
     everywhere = all(found.right for found in judged.values())
     messages = ([_praise(judged[SHOWN].schedule), *taken_as(replies, *SHOWN), _other_m(ask(answer, arguments_of(*ODD)))]
                 if everywhere else [*_swapped(answer), *_explain(replies, judged)])
     return Outcome((*_steps(*shares), Step("with one rank and with one chunk too", Fraction(1, 2), everywhere)), tuple(messages))
+
+
+def _chunked(random):
+    p = random.randint(2, 4)
+    return p, p * random.randint(1, 3), random.randint(2, 4)
+
+
+def _edge(random):
+    p = random.randint(2, 4)
+    return p, p * random.randint(1, 4), 1
 
 
 def judge_orders(schedule: Schedule, p: int, m: int, v: int) -> Outcome:
@@ -137,7 +154,7 @@ def _swapped(answer):
 
 def _explain(replies, judged: Mapping) -> list[Message]:
     wrong = next(size for size, found in judged.items() if not found.right)
-    kind = EDGES if wrong in EDGES else CHUNKED
+    kind = EDGES if 1 in (wrong[0], wrong[2]) else CHUNKED
     messages = [] if kind is CHUNKED else [Message("right-with-chunks", "Right with two or more ranks and chunks.", good=True)]
     first = replies.get((*wrong, 0))
     if first and isinstance(first, list | str) and len(replies) > 1 and all(reply == first for reply in replies.values()):

@@ -4,6 +4,7 @@ import builtins
 from fractions import Fraction
 
 from course.answers import UNANSWERED, Raised
+from course.checks.fresh import confirm
 from course.checks.functions import FUTILE, Slip, ask, call, no_reply, same, slip_of
 from course.checks.outcome import Message, Outcome, Step, as_number, show_value, unreadable
 from course.formulas import PPConfig, chunks_of_flag
@@ -38,11 +39,16 @@ def check_flags(decode, lesson_run) -> Outcome:
     last = [*replies.values()][-1]
     interleaved, one_chunk, refused = ({point: replies.get(point, last) for point in points}
                                        for points in (INTERLEAVED, ONE_CHUNK, REFUSED))
+    interleaved |= confirm(decode, INTERLEAVED, replies, chunks_of_flag, _interleaved, count=2)
+    one_chunk |= confirm(decode, ONE_CHUNK, replies, chunks_of_flag, _one_chunk, count=1)
+    more = confirm(decode, REFUSED, replies, lambda *_: None, _refused, lambda reply, _: _is_value_error(reply), 1)
     # A function that gives None or an error for everything has told nothing apart.
     tells = any(as_number(reply) is not None for reply in interleaved.values())
     right = all(same(reply, chunks_of_flag(*point)) for point, reply in interleaved.items())
     none = tells and all(reply is None for reply in one_chunk.values())
     raised = tells * Fraction(sum(map(_is_value_error, refused.values())), len(REFUSED))
+    raised *= all(map(_is_value_error, more.values()))
+    refused |= more
     messages = _nothing(replies) or [
         *([] if right else [_v_message(interleaved)]), *([] if none or not tells else [_none_message(one_chunk)]),
         *([] if raised == 1 or not tells else [_refused_message(refused)])]
@@ -53,6 +59,21 @@ def check_flags(decode, lesson_run) -> Outcome:
     return Outcome((Step("decode: v", 1, right), Step("decode: None where the run is not interleaved", Fraction(1, 2), none),
                     Step("decode: ValueError where Megatron refuses", 1, raised),
                     *(Step(f"lesson_run: {key}", Fraction(1, 2), good) for key, good in parts.items())), (*messages, *said))
+
+
+def _interleaved(random):
+    p, flag = random.randint(3, 12), random.randint(1, 6)
+    return p * flag * random.randint(2, 6), p, flag
+
+
+def _one_chunk(random):
+    p, flag = random.randint(3, 12), random.randint(1, 16)
+    return p * flag, p, flag
+
+
+def _refused(random):
+    p, flag = random.randint(3, 12), random.randint(2, 6)
+    return p * (flag * random.randint(2, 6) + random.randint(1, flag - 1)), p, flag
 
 
 def _is_value_error(reply):

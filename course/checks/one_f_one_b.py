@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
+from course.checks.fresh import drawn
 from course.checks.functions import Slip, ask, call, slip_of
-from course.checks.orders import NoOrder, arguments_of, read_order, schedule_from
+from course.checks.orders import NoOrder, arguments_of, read_order, schedule_from, share_of_sizes
 from course.checks.outcome import Message, Outcome, Step
 from course.formulas import peak_in_flight, total_slots, warm_up_forwards
 from course.legality import Violation, violations
@@ -16,8 +17,31 @@ NAME = "one_f_one_b"
 ORDINARY = ((4, 8), (2, 4), (3, 5), (4, 4), (5, 7), (12, 48))  # at least as many micro-batches as stages
 SMALL = ((4, 2), (5, 3), (3, 1), (2, 1), (1, 1), (1, 4))
 POINTS = [(p, m, stage) for p, m in (*ORDINARY, *SMALL) for stage in range(p)]
+QUALITIES = ("complete", "legal", "lean", "short", "alternating")
 NUMBERS = "Forwards and backwards alternate as they should: it is the numbers of the micro-batches."
 ORDER_FAULTS = ("order", "deadlock")
+
+
+def _ordinary(random, most=4):
+    p = random.randint(2, most)
+    return p, random.randint(p, 20)
+
+
+def _small(random, most=6):
+    p = random.randint(3, most)
+    return p, random.randint(1, p - 1)
+
+
+def ordinary_stage(random) -> tuple[int, int, int]:
+    """Draws p, m of at least p, and a stage."""
+    p, m = _ordinary(random, 12)
+    return p, m, random.randrange(p)
+
+
+def small_stage(random) -> tuple[int, int, int]:
+    """Draws p, m below p, and a stage."""
+    p, m = _small(random, 12)
+    return p, m, random.randrange(p)
 
 
 class Judged(NamedTuple):
@@ -46,15 +70,18 @@ def check_order(answer) -> Outcome:
     """
     replies = ask(answer, [arguments for size in (*ORDINARY, *SMALL) for arguments in arguments_of(*size)])
     judged = {size: _judge(replies, *size) for size in (*ORDINARY, *SMALL)}
-    ordinary = [judged[size] for size in ORDINARY]
+    more = drawn(answer, _ordinary, ORDINARY, 1) if any(share_of_sizes(judged, name, ORDINARY, ()) == 1
+                                                            for name in QUALITIES) else []
+    few = drawn(answer, _small, SMALL, 1) if all(found.right for found in judged.values()) else []
+    replies |= ask(answer, [arguments for size in (*more, *few) for arguments in arguments_of(*size)])
+    judged = {size: judged.get(size) or _judge(replies, *size) for size in (*ORDINARY, *more, *SMALL, *few)}
     wrong = next((size for size, found in judged.items() if not found.right), None)
     if wrong is None:
         messages = [Message("right", "Legal at every size asked, as short as GPipe with backwards of one slot and of two, and "
                             "no stage holds more than it must.", good=True), *_numbering(replies)]
     else:
         messages = _explain(replies, judged, wrong)
-    shares = [_quarters(Fraction(sum(getattr(found, name) for found in ordinary), len(ordinary)))
-              for name in ("complete", "legal", "lean", "short", "alternating")]
+    shares = [_quarters(share_of_sizes(judged, name, ORDINARY, more)) for name in QUALITIES]
     return Outcome(_steps(*shares, all(found.right for found in judged.values())), tuple(messages))
 
 
@@ -144,7 +171,7 @@ def _explain(replies, judged, wrong):
     found = judged[wrong]
     p, m = wrong
     messages, all_stages = [], _all_stages(replies, p, m)
-    if wrong in SMALL:
+    if not 1 < p <= m:
         messages.append(Message("right-where-m-is-large", "Right wherever there are two stages or more and at least as many "
                                 "micro-batches as stages.", good=True))
     elif slip := _slip(judged):
@@ -152,7 +179,7 @@ def _explain(replies, judged, wrong):
     elif right := [size for size in ORDINARY if judged[size].right]:
         messages.append(Message("right-at", f"Right at p={right[0][0]}, m={right[0][1]}.", good=True))
     messages += [all_stages] if all_stages else [found.trouble] if found.trouble else _faults(found, p, m)
-    if found.legal and wrong not in SMALL:
+    if found.legal and 1 < p <= m:
         messages.append(Message("legal", f"With p={p}, m={m} the order is legal: it comes to its end.", good=True))
     if found.legal and not found.short:
         messages.append(_too_long(found.schedule, p, m, found.alternating))

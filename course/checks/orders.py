@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 from course.checks.functions import ask, call, no_reply
 from course.checks.outcome import Message, show_value
@@ -65,6 +66,12 @@ def _read(item, stage, position):
 def arguments_of(p: int, m: int, v: int | None = None) -> list[tuple]:
     """What a function of orders is asked with, a rank each: (p, m, stage), or (p, m, v, rank) where there are chunks."""
     return [(p, m, rank) if v is None else (p, m, v, rank) for rank in range(p)]
+
+
+def share_of_sizes(judged: Mapping, quality: str, asked: Sequence, drawn: Sequence) -> Fraction:
+    """The share of the asked sizes at which a quality holds: 0 where it holds at all of these and not at those drawn."""
+    share = Fraction(sum(getattr(judged[size], quality) for size in asked), len(asked))
+    return share if share < 1 or all(getattr(judged[size], quality) for size in drawn) else Fraction(0)
 
 
 def ask_schedule(answer, name: str, p: int, m: int, v: int | None = None) -> Schedule | Message:

@@ -3,8 +3,9 @@
 import itertools
 import re
 
+from course.checks.fresh import drawn
 from course.checks.functions import RELATIVE, Slip, ask, call, no_reply, same, slip_of
-from course.checks.one_f_one_b import ORDINARY, POINTS, pattern
+from course.checks.one_f_one_b import ORDINARY, POINTS, ordinary_stage, pattern, small_stage
 from course.checks.outcome import Message, Outcome, Step, as_number, is_number, show_found
 from course.formulas import warm_up_forwards
 from course.words import counted
@@ -74,13 +75,24 @@ def check_phases(answer) -> Outcome:
     lengths = {point: three_numbers(reply) for point, reply in replies.items()}
     pair = max(WAYS, key=lambda way: [sum(fits(lengths.get(point), *point, way) for point in POINTS),
                                       sum(_warms_up(lengths.get(point), *point, way) for point in POINTS)])
-    asked = {point: lengths.get(point) for point in POINTS if point[:2] in ORDINARY}
-    warm_up = all(_warms_up(found, *point, pair) for point, found in asked.items())
-    sums = all(_is_triple(found) and not _sum_fault(found, point[1]) for point, found in asked.items())
+    ordinary = [point for point in POINTS if point[:2] in ORDINARY]
+    warm_up, sums, everywhere = _right(lengths, ordinary, POINTS, pair)
+    more = drawn(answer, ordinary_stage, POINTS, 2) if warm_up or sums else []
+    most = [*more, *(drawn(answer, small_stage, POINTS, 2) if everywhere else [])]
+    replies |= ask(answer, most)
+    lengths |= {point: three_numbers(replies[point]) for point in most if point in replies}
+    warm_up, sums, everywhere = _right(lengths, [*ordinary, *more], [*POINTS, *most], pair)
     steps = (Step("the warm-up", 1, warm_up), Step("each forward and each backward in one phase", 1, sums),
-             Step("at every size, m < p, m = 1 and p = 1 included", 1,
-                  all(fits(lengths.get(point), *point, pair) for point in POINTS)))
+             Step("at every size, m < p, m = 1 and p = 1 included", 1, everywhere))
     return Outcome(steps, tuple(_messages(replies, lengths, pair)))
+
+
+def _right(lengths, ordinary, points, pair):
+    """Whether the warm-up is right and the sums are, at the ordinary points; and all of it at all points."""
+    asked = {point: lengths.get(point) for point in ordinary}
+    return (all(_warms_up(found, *point, pair) for point, found in asked.items()),
+            all(_is_triple(found) and not _sum_fault(found, point[1]) for point, found in asked.items()),
+            all(fits(lengths.get(point), *point, pair) for point in points))
 
 
 def _warms_up(found, p, m, stage, pair):
@@ -104,7 +116,7 @@ def _messages(replies, lengths, pair):
     unlike = [point for point, found in lengths.items() if not fits(found, *point, pair)]
     wrong = next((point for point in unlike if not any(fits(lengths[point], *point, way) for way in WAYS)), None) or (
         unlike[0] if unlike else None)
-    if wrong is None and len(replies) == len(POINTS):
+    if wrong is None and len(replies) >= len(POINTS):
         way = "a forward" if pair == "FB" else "a backward"
         return [Message("phases-right", f"Right at every size, with pairs that begin with {way}; the other way to count them "
                         "would be as good. Each forward and each backward is in one phase.", good=True)]

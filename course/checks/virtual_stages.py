@@ -1,6 +1,7 @@
 """Notebook 4: which layers a chunk of a rank holds."""
 
 from course.answers import Raised
+from course.checks.fresh import drawn
 from course.checks.functions import Slip, ask, judge_replies, same
 from course.checks.outcome import Message, Outcome, Step, as_number
 from course.formulas import layers_of_chunk
@@ -67,18 +68,32 @@ SLIPS = (
 
 def check_layers(answer) -> Outcome:
     """Points for chunks of L/(p v) layers that share all layers out (1), and for the round-robin of the stages (2)."""
-    points = [(*model, rank, chunk) for model in MODELS for rank in range(model[1]) for chunk in range(model[2])]
-    replies = {point: _in_order(reply) for point, reply in ask(answer, points).items()}
+    replies = _asked(answer, MODELS)
     message, from_one = _judged(replies), False
     if message.code == "layers_of-wrong":
-        lowered = {point: [layer - 1 for layer in reply] if layers_in(reply) else reply for point, reply in replies.items()}
+        lowered = _lowered(replies)
         lower = _judged(lowered)
         if from_one := lower.code not in EITHER:
             replies, message = lowered, lower
     shared = message.good or all(_shared_out(replies, model) for model in MODELS)
+    if shared and (more := drawn(answer, lambda random: (4 * random.randint(3, 12), 2, 2), MODELS, 1)):
+        found = _asked(answer, more)
+        replies |= _lowered(found) if from_one else found
+        message = _judged(replies) if message.good else message
+        shared = message.good or all(_shared_out(replies, model) for model in (*MODELS, *more))
     notes = [Message("layers-from-one", "Your layers are counted from 1, as Megatron counts them: taken as such.", good=True)]
     return Outcome((Step("chunks of L/(p v) layers in a row, every layer on one of them", 1, shared),
                     Step("stages dealt out to the ranks in turn", 2, message.good)), (message, *notes * from_one))
+
+
+def _asked(answer, models):
+    points = [(*model, rank, chunk) for model in models for rank in range(model[1]) for chunk in range(model[2])]
+    return {point: _in_order(reply) for point, reply in ask(answer, points).items()}
+
+
+def _lowered(replies):
+    """The replies with layers counted from 0 where they are counted from 1."""
+    return {point: [layer - 1 for layer in reply] if layers_in(reply) else reply for point, reply in replies.items()}
 
 
 def _judged(replies):
