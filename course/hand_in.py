@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import tempfile
 import time
 import zipfile
@@ -14,6 +15,7 @@ from course.words import counted
 ASSIGNMENT = "pipeline_parallelism"
 ZIP = f"{ASSIGNMENT}.zip"
 WITHOUT_POINTS = (FIRST_NOTEBOOK, "7_open_lab.ipynb")  # nobody has to hand them in
+_OPEN = re.compile(r"(?<![\w.])\.\.\.(?![\w.])")  # what a released notebook holds in place of code
 STUB = "*Your answer here.*"  # what a released notebook holds in place of a text that a person marks
 
 
@@ -55,23 +57,42 @@ def describe_contents(folder: Path) -> list[str]:
         lines.append(f"{name} as it was saved {counted(minutes, 'minute')} ago: what you changed since then is not in it.")
     for entry in EXERCISES.values():
         points = Progress.points(record, entry.grade_id, "points")
-        if not entry.manual and (points is None or points < entry.points):
+        state = ""
+        if entry.manual:
+            state = "" if is_written(folder, entry) else "nothing is written there yet"
+        elif points is None or points < entry.points:
             state = "never checked" if points is None else f"{points:g} of {entry.points:g} points at its last check"
-            lines.append(f"Not complete: {entry.title} in {entry.notebook}, {state}.")
-        if entry.manual and not is_written(folder, entry):
-            lines.append(f"Not complete: {entry.title} in {entry.notebook}, nothing is written there yet.")
+        elif _OPEN.search(_source(folder, entry, f"{entry.grade_id}-answer") or ""):
+            state = "its cell as it was saved holds a `...`, which is no answer"
+        lines += [f"Not complete: {entry.title} in {entry.notebook}, {state}."] * bool(state)
+    if len(lines) == len(notebooks_to_hand_in()):
+        lines.append("Every exercise has full points at its last check, or waits for a person's mark.")
     return lines
+
+
+def old_zip(folder: Path) -> list[str]:
+    """What to say of a zip that an earlier call has left, where this one writes none."""
+    try:
+        written = time.strftime("%H:%M on %d %B", time.localtime((folder / ZIP).stat().st_mtime))
+    except OSError:
+        return []
+    return [f"The {ZIP} that lies here is an older one, of {written}: it does not hold what you have done since."]
 
 
 def is_written(folder: Path, entry: Exercise) -> bool:
     """Whether the cell of an exercise that a person marks holds a text, in the notebook as it was last saved."""
+    text = _source(folder, entry, entry.grade_id)
+    return text is not None and text.strip() not in ("", STUB)
+
+
+def _source(folder, entry, grade_id):
+    """The text of a cell of the exercise's notebook as it was last saved; None where there is none."""
     try:
         cells = json.loads((folder / f"{entry.notebook}.ipynb").read_text(encoding="utf-8"))["cells"]
-        source = next(cell.get("source") for cell in cells if _grade_id(cell) == entry.grade_id)
+        source = next(cell.get("source") for cell in cells if _grade_id(cell) == grade_id)
     except (OSError, ValueError, KeyError, TypeError, RecursionError, StopIteration):
-        return False
-    text = source if isinstance(source, str) else "".join(map(str, source or ()))
-    return text.strip() not in ("", STUB)
+        return None
+    return source if isinstance(source, str) else "".join(map(str, source or ()))
 
 
 def _grade_id(cell):

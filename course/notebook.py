@@ -13,7 +13,7 @@ from course.checks.outcome import Message, as_number, is_number
 from course.exercises import Verdict, exercise, judge
 from course.exploring import explore, explore_layouts, open_lab
 from course.figures import Figure, stuck_figure, timeline_figure
-from course.hand_in import ZIP, describe_contents, find_problems, write_zip
+from course.hand_in import ZIP, describe_contents, find_problems, old_zip, write_zip
 from course.legality import violations
 from course.machine_check import machine_view
 from course.pipeline import preload
@@ -266,11 +266,12 @@ def hand_in() -> View:
     folder = Path.cwd()
     problems = find_problems(folder)
     if problems:
-        return paragraphs("Not written yet:", *problems)
+        return paragraphs("Not written yet:", *problems, *old_zip(folder))
     try:
         target = write_zip(folder)
     except OSError as error:
-        return paragraphs(f"{ZIP} could not be written ({error.strerror}): make room, or ask for a folder you may write to.")
+        return paragraphs(f"{ZIP} could not be written ({error.strerror}): make room, or ask for a folder you may write to.",
+                          *old_zip(folder))
     return paragraphs(f"Written: {target.name}, beside this notebook. Download it (right click on it in the file list on the "
                       "left, Download) and give it to your instructor.", *describe_contents(folder))
 

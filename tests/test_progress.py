@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import time
 
 import pytest
@@ -8,6 +9,7 @@ from course import hand_in, progress
 from course.exercises import EXERCISES
 from course.hand_in import find_problems, notebooks_to_hand_in, write_zip
 from course.progress import FILE, FIRST_NOTEBOOK, Progress, write_atomically
+from tests.headless import ASSIGNMENT, ROOT
 
 
 @pytest.fixture
@@ -157,3 +159,22 @@ def test_a_zip_that_cannot_be_written_leaves_none(folder, monkeypatch):
     with pytest.raises(OSError, match="No space"):
         write_zip(folder)
     assert not [name for name in names(folder) if "zip" in name]
+
+
+@pytest.mark.parametrize(("kind", "open_ones"), [("solutions", False), ("notebooks", True)])
+def test_a_cell_that_was_emptied_after_its_check_is_named(folder, kind, open_ones):
+    for name in notebooks_to_hand_in():
+        shutil.copy(ROOT / kind / ASSIGNMENT / name, folder)
+    judged = [entry for entry in EXERCISES.values() if not entry.manual]
+    for entry in judged:
+        Progress(folder).record_verdict(entry.grade_id, entry.points, entry.points)
+    said = "\n".join(hand_in.describe_contents(folder))
+    assert said.count("holds a `...`") == len(judged) * open_ones, said
+    assert ("Every exercise has full points" in said) != open_ones
+
+
+def test_where_no_zip_is_written_an_older_one_is_named(folder):
+    assert hand_in.old_zip(folder) == []
+    write_zip(folder)
+    (said,) = hand_in.old_zip(folder)
+    assert hand_in.ZIP in said and "older" in said
