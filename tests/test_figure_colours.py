@@ -7,11 +7,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from course.figures import curves_figure, layer_map, memory_figure, parts_figure, traffic_figure
+from course import Timeline
+from course.figures import curves_figure, layer_map, memory_figure, parts_figure, stuck_figure, traffic_figure
 from course.figures.cluster import PICKED, cluster_figure
 from course.figures.curves import PENS
 from course.figures.looks import FAULT, LOOKS
 from course.figures.memory import AREA
+from course.figures.plot import Floor, Point, plot_figure
 from course.figures.step_parts import AXIS_LOOKS, MEMORY, STEP, TRAFFIC
 from tests.contrast import SHAPES, WORDS, contrast, luminance
 from tests.test_figure_cluster import gpus
@@ -33,6 +35,9 @@ EXAMPLES = {
     "parts": lambda: parts_figure(ROWS, "Two layouts", limit=5.5, limit_name="limit"),
     "filled": lambda: parts_figure([("rank 0", {"state": 3, "activations": 2})], "A memory", parts=MEMORY),
     "traffic": lambda: traffic_figure(SENT | {(1, 2): ("dp", 7)}, NODES, NAMES, "One step"),
+    "stuck": lambda: stuck_figure(Timeline.from_grid("F0 B0 F1 B1\nF0 F1 B0 B1", 2, 2).schedule, "A deadlock"),
+    "plot": lambda: plot_figure([Point(f"point {number}", number, number % 3, number) for number in range(8)] + [
+        Point("yours", 3, 1, own=True)], "held", "slots", "A plot", Floor(((1, 3), (2, 1)), "floor")),
 }
 BOX = re.compile(r"M([-\d.]+) ([-\d.]+)h([\d.]+)v([\d.]+)h-[\d.]+z")
 
