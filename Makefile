@@ -50,8 +50,11 @@ $(VENV)/.dev: $(SETUP)
 lab: $(VENV)/.lab
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter lab --ServerApp.root_dir="$(CURDIR)" $(LAB_FLAGS) "$(START)"
 
+# sockets have short paths, and some tests make theirs below the place for temporary files
 test: $(VENV)/.dev $(if $(TESTS),,lint)
-	@$(BIN)/python -m pytest $(if $(TESTS),,-n $(WORKERS) --dist loadfile --no-loadscope-reorder) $(ARGS) $(TESTS)
+	@place=$$(mktemp -d /tmp/test.XXXX) || exit; \
+	$(BIN)/python -m pytest $(if $(TESTS),,-n $(WORKERS) --dist loadfile --no-loadscope-reorder) --basetemp="$$place" $(ARGS) $(TESTS); \
+	code=$$?; rm -rf "$$place"; exit $$code
 
 # notebooks in which somebody has worked are no fault of the code: only STRICT fails on them
 lint: $(VENV)/.dev

@@ -125,7 +125,7 @@ def _grade_notebook(state, grading):
             break
     # what ended the process may be a thread of a cell before, while others were at work: each is asked once more without those
     for grade_id in [cell.grade_id for cell in state.cells if cell.grade_id in state.ended]:
-        if grading.left > 0 and state.marks[grade_id].points == 0:
+        if grading.left > 0 and (state.marks[grade_id].points or 0.0) < EXERCISES[grade_id].points:
             alone = _Notebook(list(_cells_for(grade_id, state.cells)))
             _in_a_session(alone, grading, last=True)
             state.marks[grade_id] = max(state.marks[grade_id], alone.marks[grade_id], key=lambda mark: mark.points or 0.0)

@@ -19,7 +19,7 @@ SOURCES = ROOT / SOLVED
 CONDA_NAMES = {"torch": "pytorch-cpu", "matplotlib": "matplotlib-base"}
 # modules that may be imported where torch, Jupyter and matplotlib are not installed
 PURE = ["course/*.py", "course/schedules/*.py", "course/checks/*.py", "course/layout/*.py"]
-NOT_PURE = ["course/notebook.py", "course/experiments.py", "course/layout/run.py"]
+NOT_PURE = ["course/notebook.py", "course/experiments.py", "course/progress_bar.py", "course/layout/run.py"]
 HEAVY = {"torch", "numpy", "pandas", "IPython", "matplotlib", "ipywidgets", "anywidget", "cloudpickle"}
 
 

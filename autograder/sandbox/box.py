@@ -192,7 +192,7 @@ class Sandbox:
             message, handles, _, _ = socket.recv_fds(status, MESSAGE, 1)
             for handle in handles:
                 unused.callback(os.close, handle)
-            said |= json.loads(message or b'{"error": "the fork server ended"}')
+            said |= json.loads(message or json.dumps({"error": GONE[0]}))
             if "error" in said or "code" in said:
                 raise explained(said.get("error", f"the worker ended while it was set up{cause(said.get('code'))}"))
         return handle
