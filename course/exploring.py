@@ -39,7 +39,6 @@ def open_lab(subject, ranks=None, micro_batches=None, chunks=None, forward=None,
     """
     if isinstance(subject, View):  # why there is none
         return subject
-
     times = {"forward": forward, "input_grad": input_grad, "weight_grad": weight_grad, "latency": latency}
     if isinstance(subject, RealRun):
         times = {name: ran if times[name] is None else times[name] for name, ran in _times_of(subject).items()}

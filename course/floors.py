@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from course.schedule import KINDS, Operation
+from course.schedule import KINDS
 from course.schedules.entry import need_sizes
-from course.simulation import Costs
+from course.simulation import Costs, operation_of
 from course.timeline import ratio
 
 ROUNDING = 1e-9  # times in floats are sums in another order than a schedule's
@@ -84,7 +84,7 @@ def times_of(stages: int, micro_batch: int, costs: Costs, split: bool) -> tuple[
     """
     times = dict(zip(KINDS, map(list, costs.per_stage(stages).values()), strict=True))
     for key, time in (costs.single or {}).items():
-        operation = Operation.parse(key) if isinstance(key, str) else key
+        operation = operation_of(key)
         if operation.micro_batch == micro_batch and operation.stage < stages:
             times[operation.kind][operation.stage] = time
     if not split:
@@ -108,18 +108,18 @@ class Bounds:
         homes = tuple(stage_to_rank)
         need_sizes(stages=len(homes), micro_batches=micro_batches)
         busy, held = _jobs(homes, micro_batches, costs or Costs(), split)
-        return cls(max(map(homes.count, homes)), _plain(max(map(_one_at_a_time, busy))), tuple(
+        return cls(max(map(homes.count, homes)), as_whole(max(map(_one_at_a_time, busy))), tuple(
             tuple(sorted(jobs, key=lambda job: job.time, reverse=True)) for jobs in held))
 
     def within(self, room: int):
         """What no step is shorter than with this room."""
         if room < self.chunks:
             return math.inf
-        return _plain(max(self.busy, *(_held_in(room, jobs) for jobs in self.held)))
+        return as_whole(max(self.busy, *(_held_in(room, jobs) for jobs in self.held)))
 
     def share(self, room: int):
         """A room in micro-batches of a whole rank."""
-        return _plain(Fraction(room, self.chunks))
+        return as_whole(Fraction(room, self.chunks))
 
 
 def _jobs(homes, micro_batches, costs, split):
@@ -128,7 +128,7 @@ def _jobs(homes, micro_batches, costs, split):
     crossing = [homes[stage] != homes[stage + 1] for stage in range(stages - 1)]
     delay = [sum(both) if cross else 0 for both, cross in zip(boundaries, crossing, strict=True)]
     work, links, whole, cut = {}, {}, {}, {}
-    single = {(Operation.parse(key) if isinstance(key, str) else key).micro_batch for key in costs.single or {}}
+    single = {operation_of(key).micro_batch for key in costs.single or {}}
     special = sorted(single & set(range(micro_batches)))
     plain = next((number for number in range(micro_batches) if number not in single), None)
     for number in [*special, *[plain] * (plain is not None)]:
@@ -182,6 +182,6 @@ def _held_in(room, jobs):
     return best
 
 
-def _plain(number):
-    """A Fraction that is whole as a whole number."""
+def as_whole(number):
+    """A Fraction that is whole as a whole number, with which computing is many times faster."""
     return int(number) if isinstance(number, Fraction) and number.denominator == 1 else number

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from course.floors import ROUNDING, step_floor, times_of
+from course.floors import ROUNDING, as_whole, step_floor, times_of
 from course.schedule import Operation, Schedule
 from course.simulation import Costs
 
@@ -42,7 +42,7 @@ def frontier(stage_to_rank: Sequence[int], micro_batches: int, costs: Costs | No
     while not corners or _longer(corners[0].step, best.step):
         found = shortest(homes, micro_batches, costs, split, room)
         if not corners or _longer(corners[0].step, found.step):
-            corners.insert(0, found._replace(memory=_plain(Fraction(room, chunks))))
+            corners.insert(0, found._replace(memory=as_whole(Fraction(room, chunks))))
         room += 1
     return tuple(corners)
 
@@ -69,10 +69,6 @@ def shortest(stage_to_rank: Sequence[int], micro_batches: int, costs: Costs | No
 def _longer(step, other):
     """Up to the rounding of floats, which are added up in another order each time."""
     return step > other + ROUNDING * other if isinstance(step, float) else step > other
-
-
-def _plain(number):
-    return int(number) if isinstance(number, Fraction) and number.denominator == 1 else number
 
 
 class _Search:

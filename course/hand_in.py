@@ -55,14 +55,15 @@ def describe_contents(folder: Path) -> list[str]:
     for name in notebooks_to_hand_in():
         minutes = int((time.time() - (folder / name).stat().st_mtime) / 60)
         lines.append(f"{name} as it was saved {counted(minutes, 'minute')} ago: what you changed since then is not in it.")
+    sources = {notebook: _sources(folder, notebook) for notebook in {entry.notebook for entry in EXERCISES.values()}}
     for entry in EXERCISES.values():
         points = Progress.points(record, entry.grade_id, "points")
         state = ""
         if entry.manual:
-            state = "" if is_written(folder, entry) else "nothing is written there yet"
+            state = "" if _is_text(sources[entry.notebook].get(entry.grade_id)) else "nothing is written there yet"
         elif points is None or points < entry.points:
             state = "never checked" if points is None else f"{points:g} of {entry.points:g} points at its last check"
-        elif _OPEN.search(_source(folder, entry, f"{entry.grade_id}-answer") or ""):
+        elif _OPEN.search(sources[entry.notebook].get(f"{entry.grade_id}-answer", "")):
             state = "its cell as it was saved holds a `...`, which is no answer"
         lines += [f"Not complete: {entry.title} in {entry.notebook}, {state}."] * bool(state)
     if len(lines) == len(notebooks_to_hand_in()):
@@ -81,18 +82,24 @@ def old_zip(folder: Path) -> list[str]:
 
 def is_written(folder: Path, entry: Exercise) -> bool:
     """Whether the cell of an exercise that a person marks holds a text, in the notebook as it was last saved."""
-    text = _source(folder, entry, entry.grade_id)
-    return text is not None and text.strip() not in ("", STUB)
+    return _is_text(_sources(folder, entry.notebook).get(entry.grade_id))
 
 
-def _source(folder, entry, grade_id):
-    """The text of a cell of the exercise's notebook as it was last saved; None where there is none."""
+def _is_text(source):
+    return source is not None and source.strip() not in ("", STUB)
+
+
+def _sources(folder, notebook):
+    """grade_id -> text of its first cell, of a notebook as it was last saved; empty where it cannot be read."""
+    found = {}
     try:
-        cells = json.loads((folder / f"{entry.notebook}.ipynb").read_text(encoding="utf-8"))["cells"]
-        source = next(cell.get("source") for cell in cells if _grade_id(cell) == grade_id)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError, StopIteration):
-        return None
-    return source if isinstance(source, str) else "".join(map(str, source or ()))
+        for cell in json.loads((folder / f"{notebook}.ipynb").read_text(encoding="utf-8"))["cells"]:
+            if grade_id := _grade_id(cell):
+                source = cell.get("source")
+                found.setdefault(grade_id, source if isinstance(source, str) else "".join(map(str, source or ())))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        pass
+    return found
 
 
 def _grade_id(cell):

@@ -10,7 +10,7 @@ from functools import lru_cache
 from math import lcm
 from numbers import Rational, Real
 
-from course.floors import floor_curve
+from course.floors import as_whole, floor_curve
 from course.schedule import Schedule
 from course.schedules import SCHEDULES
 from course.simulation import Costs, simulate
@@ -47,13 +47,8 @@ def stage_costs(schedule: Schedule, costs: Costs) -> Costs:
         time = getattr(costs, name)
         if time is not None and not isinstance(time, Real):
             raise ValueError(f"{name} = {time!r}: one time is needed here, that of a whole rank, the same for all ranks")
-        times[name] = time if time is None else _plain(time * part) if isinstance(time, Rational) else time * float(part)
+        times[name] = time if time is None else as_whole(time * part) if isinstance(time, Rational) else time * float(part)
     return replace(costs, **times)
-
-
-def _plain(time):
-    """int where it is one: many times faster than Fraction."""
-    return int(time) if time == int(time) else time
 
 
 def timed(schedule: Schedule, costs: Costs) -> Timeline:
@@ -62,7 +57,7 @@ def timed(schedule: Schedule, costs: Costs) -> Timeline:
     found = simulate(schedule, whole)
     if factor == 1:
         return found
-    times = {time: _plain(Fraction(time, factor)) for row in (*found.starts, *found.ends) for time in row}
+    times = {time: as_whole(Fraction(time, factor)) for row in (*found.starts, *found.ends) for time in row}
     return Timeline(schedule, *(tuple(tuple(times[time] for time in row) for row in rows) for rows in (found.starts, found.ends)))
 
 
@@ -70,7 +65,7 @@ def floor_of(schedule: Schedule, costs: Costs) -> tuple[tuple[Real, Real], ...]:
     """The corners (step, micro-batches held) of what is proven for its placement, shortest step first; `costs` as above."""
     factor, whole = _in_whole_numbers(stage_costs(schedule, costs))
     corners = floor_curve(schedule.stage_to_rank, schedule.micro_batches, whole, bool(schedule.split))
-    return tuple((step if factor == 1 else _plain(Fraction(step) / factor), held) for step, held in corners)
+    return tuple((step if factor == 1 else as_whole(Fraction(step) / factor), held) for step, held in corners)
 
 
 def placed(timeline: Timeline, name: str = YOURS, title: str = YOURS) -> Placed:
@@ -92,7 +87,7 @@ def known_places(ranks: int, micro_batches: int, costs: Costs) -> list[Placed]:
             schedule, peak = known
             factor, whole = _in_whole_numbers(stage_costs(schedule, costs))
             step = simulate(schedule, whole).makespan
-            found.append(Placed(name, _title(SCHEDULES[name]), step if factor == 1 else _plain(Fraction(step, factor)), peak))
+            found.append(Placed(name, _title(SCHEDULES[name]), step if factor == 1 else as_whole(Fraction(step, factor)), peak))
     return found
 
 

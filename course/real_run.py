@@ -8,7 +8,7 @@ from course.checks.drawing_rules import read_answer
 from course.checks.orders import ask_schedule
 from course.checks.outcome import Message
 from course.figures import memory_figure, stack, timeline_figure
-from course.figures.words import held_word, row_word
+from course.figures.words import held_word
 from course.legality import violations
 from course.pipeline import PipelineError, Run, Sizes, run
 from course.schedule import Schedule
@@ -91,7 +91,7 @@ class RealRun:
     def numbers(self) -> View:
         """Measured beside predicted, and what of it is real."""
         run = self.run
-        held, place = held_word(run.schedule), row_word(run.schedule)
+        held, place = held_word(run.schedule), run.schedule.row_word
         rows = {"bubble": self._bubble_row(),
                 "step": ["step, slots", f"{float(self.slots):g}", f"{float(run.measured.makespan):.2f}"],
                 "time": [f"step, ms ({_slot(run)})", *(f"{1000 * seconds:.0f}" for seconds in (run.step_time_predicted,
@@ -135,7 +135,7 @@ class RealRun:
     def memory(self) -> View:
         """The bytes of activations that each rank held, over time under what it did; and how they are made up."""
         run, schedule = self.run, self.run.schedule
-        place = row_word(schedule)
+        place = schedule.row_word
         unit, size = ("MB", 1e6) if max(run.peak_activation_bytes, default=0) >= 1e6 else ("kB", 1e3)
         steps = [[(time, level / size) for time, level in row] for row in run.activation_steps]
         figure = memory_figure(steps, run.measured.makespan, title=f"Activations held, {unit}", unit=unit, place=place)

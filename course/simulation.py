@@ -58,11 +58,16 @@ class Costs:
             raise ValueError(f'single = {self.single!r}: operations and their times are wanted, such as {{"2F1": 4}}')
         times, there = {}, {operation for rank in schedule.ranks for operation in rank} if self.single else ()
         for key, time in (self.single or {}).items():
-            operation = Operation.parse(key) if isinstance(key, str) else key
+            operation = operation_of(key)
             if operation not in there:
                 raise ValueError(f"single: {key} is no operation of this schedule; it has {schedule.ranks[0][0]} and others")
             times[operation], = _spread(f"single[{str(key)!r}]", time, 1)
         return times
+
+
+def operation_of(key: Operation | str) -> Operation:
+    """The operation that a key of `Costs.single` names. ValueError where it names none."""
+    return Operation.parse(key) if isinstance(key, str) else key
 
 
 class Traffic:

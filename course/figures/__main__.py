@@ -9,7 +9,7 @@ from course.figures.layout import left_of
 from course.figures.memory import memory_figure
 from course.figures.save import save
 from course.figures.timeline import timeline_figure
-from course.figures.words import held_word, place, row_word
+from course.figures.words import held_word, place
 from course.schedules import SCHEDULES
 from course.simulation import Costs, simulate
 from course.words import counted
@@ -32,7 +32,7 @@ def moving(names, ranks: int, micro_batches: int, chunks: int = 2, backward: int
         held = held_word(timeline.schedule)
         figures += [timeline_figure(timeline, title, scale=scale, summary=False),
                     memory_figure(timeline.held, timeline.makespan, f"{held} whose activations are held", held, scale=scale,
-                                  place=row_word(timeline.schedule), full=full)]
+                                  place=timeline.schedule.row_word, full=full)]
     return appearing(figures, ranks, left_of(place(drawn[0][1], ranks - 1)), int(scale))
 
 

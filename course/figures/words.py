@@ -47,11 +47,6 @@ def place(timeline: Timeline, rank: int) -> str:
     return timeline.schedule.place(rank)
 
 
-def row_word(schedule: Schedule) -> str:
-    """What a row of its picture is: a stage where a rank is a stage, else a rank."""
-    return schedule.row_word
-
-
 def held_word(schedule: Schedule) -> str:
     """What is counted of its activations: chunks where a rank has several."""
     return "chunks" if schedule.chunks > 1 else "micro-batches"
@@ -69,7 +64,7 @@ def summary_line(timeline: Timeline, unit="slot") -> str:
     peaks = timeline.peak_activations
     listed = " ".join(map(str, peaks)) if len(peaks) <= _MOST_PEAKS else f"{min(peaks)} to {max(peaks)}"
     return (f"{number(timeline.makespan)} {units(unit)}; bubble {share(timeline.bubble_fraction)}; "
-            f"most {held_word(timeline.schedule)} held, per {row_word(timeline.schedule)}: {listed}")
+            f"most {held_word(timeline.schedule)} held, per {timeline.schedule.row_word}: {listed}")
 
 
 def fault_lines(marks, most=_MOST_FAULTS) -> list[str]:

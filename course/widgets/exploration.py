@@ -8,7 +8,7 @@ from course import formulas
 from course.figures.figure import Figure, stack
 from course.figures.memory import memory_figure
 from course.figures.timeline import timeline_figure
-from course.figures.words import held_word, row_word, share
+from course.figures.words import held_word, share
 from course.schedules import SCHEDULES
 from course.simulation import Costs, simulate
 from course.timeline import Timeline
@@ -137,7 +137,7 @@ def _figure(timeline, said, setting, scope):
     drawn = timeline_figure(timeline, said, summary=False, grid=setting.grid)
     if not setting.memory:
         return drawn
-    held, place = held_word(timeline.schedule), row_word(timeline.schedule)
+    held, place = held_word(timeline.schedule), timeline.schedule.row_word
     full = most_held(setting, scope) * timeline.schedule.chunks
     words = f"{held} held; full height is {number(full)}, the most in any schedule here"
     return stack(drawn, memory_figure(timeline.held, timeline.makespan, words, held, place=place, full=full))
@@ -167,7 +167,7 @@ def numbers(timeline: Timeline, setting: Setting, chunks: int, scope: Scope) -> 
     if chunks > 1:
         steps += f", each a chunk's forward: as long as {number(Fraction(timeline.makespan) / chunks)} forwards of a whole rank"
         peaks += f" = {_short(Fraction(peak, chunks) for peak in timeline.peak_activations)} micro-batches of a whole rank"
-    held, place = held_word(timeline.schedule), row_word(timeline.schedule)
+    held, place = held_word(timeline.schedule), timeline.schedule.row_word
     names = "step", "bubble, idle over total", f"most {held} held, per {place}"
     columns = [(steps, share(timeline.bubble_fraction), peaks)]
     if scope.formulas:

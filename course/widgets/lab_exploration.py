@@ -9,7 +9,7 @@ from course.figures.memory import memory_figure
 from course.figures.plot import Floor, Point, plot_figure
 from course.figures.stuck import stuck_figure
 from course.figures.timeline import timeline_figure
-from course.figures.words import share
+from course.figures.words import held_word, share
 from course.lab import floor_of, known_places, placed, stage_costs, timed
 from course.schedules import SCHEDULES
 from course.waiting import REASONS, waits
@@ -99,8 +99,7 @@ def _as_drawn(subject, setting, scale=0):
 
 
 def _memory(timeline, scale):
-    held, place = (("chunks" if timeline.schedule.chunks > 1 else "micro-batches"),
-                   ("stage" if timeline.schedule.rank_is_stage else "rank"))
+    held, place = held_word(timeline.schedule), timeline.schedule.row_word
     return memory_figure(timeline.held, timeline.makespan, f"{held} held", held, scale=scale, place=place)
 
 

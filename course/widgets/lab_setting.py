@@ -99,7 +99,7 @@ class LabSubject:
     @property
     def sizes(self) -> str:
         """Its sizes in words."""
-        schedule, place = self.schedule, "stage" if self.schedule.rank_is_stage else "rank"
+        schedule, place = self.schedule, self.schedule.row_word
         parts = [counted(len(schedule.ranks), place), counted(schedule.micro_batches, "micro-batch")]
         return ", ".join(parts + [f"{schedule.chunks} chunks a rank"] * (schedule.chunks > 1))
 
