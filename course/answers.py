@@ -12,7 +12,7 @@ import threading
 import traceback
 import warnings
 from collections import deque
-from collections.abc import Iterator, Mapping, MappingView
+from collections.abc import Iterator, Mapping, MappingView, Set
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational, Real
@@ -86,8 +86,9 @@ class UnknownName(OneLine, ValueError):
 def encode(value):
     """Reduce a value to bool, int, float, str, None, list, dict and Fraction, of exactly these types.
 
-    numpy scalars, arrays and tensors, tuples, ranges, deques, views of dicts, bounded iterators, Decimal, dataclasses, mappings
-    and data frames are reduced to these, `...` to "..."; an array of one item is that item. Refused names everything else.
+    numpy scalars, arrays and tensors, tuples, ranges, deques, sets of numbers, views of dicts, bounded iterators, Decimal,
+    dataclasses, mappings and data frames are reduced to these, `...` to "..."; an array of one item is that item. Refused names
+    everything else.
 
     >>> encode((1, range(2), Fraction(1, 3)))
     [1, [0, 1], Fraction(1, 3)]
@@ -128,6 +129,11 @@ def _encode(value, counter, depth):
             raise Endless(f"it went on for more than {MAX_ITEMS} items and was stopped")
     if isinstance(value, list | tuple | range | deque | MappingView):
         return [_encode(item, counter, depth + 1) for item in value]
+    if isinstance(value, Set):
+        items = [_encode(item, counter, depth + 1) for item in value]
+        if all(isinstance(item, int | float | Fraction) for item in items):
+            return sorted(items)
+        raise Refused(f"{_a(value)} has no order: give a list")
     if not isinstance(value, type) and callable(getattr(value, "tolist", None)):  # the arrays and tensors of any library
         plain = value.tolist()
         while isinstance(plain, list) and len(plain) == 1:
@@ -148,7 +154,8 @@ def _encode_line(number, line, counter, depth):
     cells = {}
     for key, cell in line.items():
         try:
-            cells[_key(key, counter, depth)] = _encode(cell, counter, depth + 1)
+            missing = isinstance(cell, float) and math.isnan(cell)  # so pandas fills what a row does not say
+            cells[_key(key, counter, depth)] = None if missing else _encode(cell, counter, depth + 1)
         except Refused as error:
             raise Refused(f"row {number}, column {str(key)[:40]}: {error}") from None
     return cells

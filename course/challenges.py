@@ -70,7 +70,8 @@ def judge_challenge(key: str, subject: Schedule | Timeline) -> Outcome:
         return not_judged(asked, other)
     faults = violations(schedule)
     late = [fault for fault in violations(drawing) if fault.code in ("too-early", "overlap")] if drawing and asked.drawn else []
-    messages = [*_missing(faults), *_first_of_each([fault for fault in faults if fault.code != "missing"]), *_first_of_each(late)]
+    there = [fault for fault in faults if fault.code != "missing"]
+    messages = [*_missing(asked, faults), *_first_of_each(there), *_first_of_each(late)]
     complete = all(fault.code in ("order", "deadlock") for fault in faults)
     other = _other_kinds(asked, schedule) if complete else None
     if faults or late or other:
@@ -112,11 +113,13 @@ def _other_sizes(asked, schedule):
     return None
 
 
-def _missing(faults):
+def _missing(asked, faults):
     """What each stage lacks."""
     messages = []
     for rank in sorted({fault.rank for fault in faults if fault.code == "missing"}):
         names = [fault.message.split()[0] for fault in faults if fault.code == "missing" and fault.rank == rank]
+        if asked.split:
+            names = [part for name in names for part in dict.fromkeys((name.replace("B", "I"), name.replace("B", "W")))]
         more = f" and {len(names) - 6} more" if len(names) > 6 else ""
         messages.append(Message("missing", f"Stage {rank} lacks {', '.join(names[:6])}{more}: each stage runs every micro-batch "
                                 "forward and backward, once."))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from inspect import signature
 from math import prod
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from course.timeline import Timeline
 
 MOST, MOST_RANKS = 100_000, 256  # stages times micro-batches that can be looked at; rows that a picture can have
 TIMED = (IDLE, CONTINUED, UNMARKED)  # cells that only a drawing has
-RANKS, MICRO_BATCHES = 4, 8  # that a function is asked for where no others are named
+RANKS, MICRO_BATCHES, CHUNKS = 4, 8, 2  # that a function is asked for where no others are named
 FORMS = ("a drawing (one line a rank, `.` for an idle cell), the orders of the ranks, a CSV text or the name of its file, "
          "a line to share, a Schedule, or a function (p, m, stage) -> order")
 _A_LINE = re.compile(rf"[\W_]*{MARK}\d", re.IGNORECASE)
@@ -48,6 +49,8 @@ def read_schedule(subject, ranks: int | None = None, micro_batches: int | None =
     if isinstance(subject, Timeline):
         _sound(subject.schedule)
         return subject
+    if made := _made(subject, ranks or RANKS, micro_batches or MICRO_BATCHES, chunks):
+        return made
     if callable(subject):
         return _of_function(subject, ranks or RANKS, micro_batches or MICRO_BATCHES, chunks)
     if isinstance(subject, Path) or (isinstance(subject, str) and "\n" not in subject and subject.strip().endswith(".csv")):
@@ -68,6 +71,14 @@ def read_schedule(subject, ranks: int | None = None, micro_batches: int | None =
         return _of_orders([read_order(row, rank) for rank, row in enumerate(value)], micro_batches)
     except NoOrder as error:
         raise ValueError(f"{error}; one list a rank is needed, rank 0 first") from None
+
+
+def _made(subject, ranks, micro_batches, chunks):
+    """What a function of `course.schedules` makes; None where it is none of them."""
+    if not callable(subject) or not getattr(subject, "__module__", "").startswith("course.schedules"):
+        return None
+    sizes = {"chunks": chunks or CHUNKS} if "chunks" in signature(subject).parameters else {}
+    return _sound(subject(ranks, micro_batches, **sizes))
 
 
 def _check_sizes(**sizes):

@@ -113,7 +113,7 @@ WRONG_DERIVE = [
     derive(5, "raised", total_slots="2 * (m + p - 1) / (p - 1) * (p - 1)"),
     derive(5, "raised", bubble_fraction="1 / (1 + m / (p - 1))"),
     derive(6, "refused", busy_slots="float('nan')"),
-    derive(6, "refused", busy_slots="{m}"),
+    derive(6, "list-of-one", busy_slots="{m}"),
     derive(0, "constant", total_slots="5e-324", busy_slots="5e-324", bubble_fraction="5e-324"),
     derive(0, total_slots="1e-13 * (p * p + m)", busy_slots="1e-12 * p ** 2", bubble_fraction="0"),
     derive(5, "list-of-one", bubble_fraction="(x for x in [(p - 1) / (m + p - 1)])"),

@@ -42,6 +42,7 @@ RIGHT_DESIGNS = [
     design("c", 3, "design-right", tp=2, pp=4, v=2, nodes="[[0, 1, 6, 7], [2, 3, 4, 5]]"),
     design("c", 3, "design-right", "ranks-from-one", tp=4, pp=2, v=2, nodes="[[1, 2, 3, 4], [5, 6, 7, 8]]"),
     design("c", 3, "design-right", tp=4, pp=2, v=2, nodes="['0 1 2 3', '4, 5, 6, 7']"),
+    design("c", 3, "design-right", tp=4, pp=2, v=2, nodes="[{3, 1, 2, 0}, frozenset(range(4, 8))]"),
     design("c", 3, "design-right", tp=2, pp=4, v=2, nodes="{'node 0': (0, 1, 2, 3), 'node 1': (4, 5, 6, 7)}"),
 ]
 WRONG_DESIGNS = [

@@ -25,6 +25,7 @@ RIGHT_PLANS = [
     plan("[row.as_dict() for row in DEFAULT]", 6, "plan-right", before="from course.plan import DEFAULT"),
     plan("DEFAULT", 6, "plan-right", before="from course.plan import DEFAULT"),
     plan(f"pandas.DataFrame([{A}, {B}, {C}])", 6, before="import pandas"),
+    plan(f"pandas.DataFrame([{A}, {B}, {C}, {{**{A}, 'slow_stage': 2}}])", 6, "plan-right", before="import pandas"),
     plan("[('1f1b', 2, 1, 8, 4, 1), ('looped_bfs', 4, 4, 16, 2, 1)]", 6),
     plan("[{'schedule': s, 'pp': numpy.int64(p), 'chunks': v, 'micro_batches': m, 'micro_batch_size': 32 // m} "
          "for s, p, v, m in (('GPipe', 2, 1, 4), ('1F1B', 4, 1, 8), ('Interleaved 1F1B', 4, 2, 8))]", 6, before="import numpy"),
@@ -184,7 +185,8 @@ WRONG_TABLES = [
     cell(2, "peak_activation_bytes", "12345", 4, "peaks-differ"),
     cell(2, "peak_activation_bytes", "10 ** 1000", 5, "no-number"),
     cell(0, "step_time_measured", "float('inf')", 5, "no-number"),
-    table("lines[3]['step_time_measured'] = float('nan')\ntable = pandas.DataFrame(lines)", 0, "refused", before="import pandas"),
+    table("lines[3]['step_time_measured'] = float('nan')\ntable = pandas.DataFrame(lines)", 5, "no-number",
+          before="import pandas"),
     table("configurations = configurations[:7]\ntable = made(configurations)", 5, "nothing-parts"),
     table("lines[4]['dp'] = 2\ntable = lines", 3.75, "other-row", "global-batch"),
 ]

@@ -63,6 +63,15 @@ def test_another_name_is_one_line(key):
     assert f"there is no challenge {key!r}; there are smallest-memory, beat-1f1b, zb-h1" in str(challenge(key, "F0"))
 
 
+def test_what_a_stage_lacks_is_named_as_the_challenge_asks_for_it():
+    asked = CHALLENGES["zb-h1"]
+    rows = [list(map(str, rank)) for rank in schedules.zb_h1(asked.ranks, asked.micro_batches).ranks]
+    rows[1] = [cell for cell in rows[1] if cell not in ("1I2", "1W2", "1W3", "I2", "W2", "W3")]
+    outcome, _ = judged_answer("zb-h1", rows)
+    (said,) = (message.text for message in outcome.messages if message.code == "missing")
+    assert said.startswith("Stage 1 lacks I2, W2, W3:")
+
+
 def test_a_circle_is_drawn_as_far_as_it_goes():
     text = str(challenge("smallest-memory", warmed(4, 8, lambda stage: stage)))
     assert "Deadlock: stage 0 is at" in text and "As far as it goes" in text

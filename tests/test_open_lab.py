@@ -233,6 +233,7 @@ def test_what_can_be_reached_beside_what_is_proven():
     for memory, _, step, *_, line in rows:
         timeline = simulate(read_schedule(line))
         assert (timeline.makespan, max(timeline.peak_activations)) == (int(step), int(memory))
+    assert not any(word in repr(reachable(1, 1)) for word in ("v=2", "ZB-V", "DualPipe"))
     assert "at most 32 in all are searched" in repr(reachable(8, 64)) and "ranks = 0" in repr(reachable(0, 1))
 
 

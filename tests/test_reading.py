@@ -53,6 +53,13 @@ def test_every_known_schedule_comes_back(name):
     assert not violations(drawn)
 
 
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_a_known_schedule_by_its_function(name):
+    chunks, function = SCHEDULES[name].chunks or 2, getattr(schedules, {"1f1b": "one_f_one_b"}.get(name, name))
+    assert read_schedule(function, 2, 4) == SCHEDULES[name].make(2, 4, chunks)
+    assert read_schedule(function) == SCHEDULES[name].make(4, 8, chunks)
+
+
 def test_a_function_is_asked_for_the_sizes_that_are_named():
     assert read_schedule(of_function) == read_schedule(of_function, 4, 8)
     assert read_schedule(of_function, 2, 3).ranks == schedules.gpipe(2, 3).ranks

@@ -100,7 +100,7 @@ def check_derive(total, busy, fraction) -> Outcome:
                                 "mended too where it calls them.", good=True))
     steps = (Step("total_slots", 3, total_unit is not None),
              Step("busy_slots, in the same unit", 2, 0 if busy_unit is None else 1 if same_unit else Fraction(1, 2)),
-             Step("bubble_fraction is idle over total by your own slots", 1, right or follows),
+             Step("bubble_fraction is idle over total, or follows from your own slots", 1, right or follows),
              Step("bubble_fraction is right", 2, right))
     return Outcome(steps, tuple(messages))
 

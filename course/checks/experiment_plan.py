@@ -35,7 +35,7 @@ def check_plan(configurations) -> Outcome:
     varied = {name: len({getattr(row, name) for row in rows}) > 1 for name in ("pp", "micro_batches")}
     chunks = any(row.chunks > 1 and row.pp > 1 for row in rows)
     meant = any(problem.nearest and problem.nearest.chunks > 1 for problem in plan.problems)
-    messages += _missing(rows, varied, chunks or meant)
+    messages += _missing(rows, varied, chunks or meant, " that can be used" * bool(bad))
     steps = _steps(runnable, one_batch, varied["pp"], varied["micro_batches"], chunks)
     if all(step.share == 1 for step in steps):
         messages.append(Message("plan-right", f"{plan.count} rows that can be run, with one global batch of "
@@ -50,16 +50,16 @@ def _steps(runnable=0, batch=False, pp=False, micro_batches=False, chunks=False)
             Step("one row with several stages a rank", 1, chunks))
 
 
-def _missing(rows, varied, chunks):
+def _missing(rows, varied, chunks, usable):
     """What the rows that can be run do not show."""
     if len(rows) == 1:
         yield Message("one-row", "There is only one row that can be used: a table compares, so it takes more.")
     if len(rows) > 1 and not varied["pp"]:
-        yield Message("one-pp", f"All rows have pp = {rows[0].pp}: with one number of ranks the table says nothing about it. "
-                      "Give at least two.")
+        yield Message("one-pp", f"All rows{usable} have pp = {rows[0].pp}: with one number of ranks the table says nothing about "
+                      "it. Give at least two.")
     if len(rows) > 1 and not varied["micro_batches"]:
-        yield Message("one-micro-batches", f"All rows have micro_batches = {rows[0].micro_batches}: give at least two numbers; "
-                      "the micro-batch size then differs as well, because the global batch is fixed.")
+        yield Message("one-micro-batches", f"All rows{usable} have micro_batches = {rows[0].micro_batches}: give at least two "
+                      "numbers; the micro-batch size then differs as well, because the global batch is fixed.")
     if not chunks:
         alone = any(row.chunks > 1 for row in rows)
         named = any(row.schedule == "interleaved_1f1b" for row in rows)

@@ -29,7 +29,7 @@ def check_table(table, configurations, trusted: Sequence[dict] | None = None) ->
         return Outcome(_steps(), (lines,))
     absent, complete = missing_columns(lines), [line for line in lines if line.complete]
     empty = {name for line in lines for name in holes(line)} | set(absent)
-    strange = [_say("no-number", line, f"{name} is {show_value(line.cells[name])}. Each cell but the schedule's is a number.")
+    strange = [_say("no-number", line, f"{name} {_in_cell(line.cells[name])}. Each cell but the schedule's is a number.")
                for line in lines for name in holes(line)]
     unplanned = unreadable(value, "configurations", "The table is compared with it.")
     rows, strangers = (0, [unplanned]) if unplanned else _compare_rows(lines, plan)
@@ -69,6 +69,10 @@ def _remarks(lines, plan):
     if lines and all(near(line.get("step_time_measured"), _predicted(line), EXACT * abs(_predicted(line))) for line in lines):
         yield Message("follows-the-plan", "No point is lost by it, but these times follow the plan, to the last digit, as "
                       "they do where a notebook is graded: for measured ones call run_experiment without `clock`.", good=True)
+
+
+def _in_cell(value):
+    return "is empty" if value is None else f"is {show_value(value)}"
 
 
 def _steps(columns=False, rows=0, computed=False, measured=False, parting=False):

@@ -1,5 +1,6 @@
 """Notebook 1: the GPipe diagram of 4 stages and 4 micro-batches, and its bubbles."""
 
+from collections import Counter
 from fractions import Fraction
 
 from course.checks.drawing_rules import explain_faults, first_avoidable_idle, read_answer
@@ -32,7 +33,7 @@ def judge_diagram(answer, name: str, stages: int, micro_batches: int) -> Outcome
     faults = violations(timeline)
     messages = reading.said(trouble=bool(faults))
     content = [fault for fault in faults if fault.code not in OF_TIME]
-    whole_rows = Fraction(stages - len({fault.rank for fault in content}), stages)
+    share = max(Fraction(stages - len({fault.rank for fault in content}), stages), _whole_micro_batches(timeline.schedule))
     complete = not content
     in_order = len(content) == len(faults) and not reading.long_operations
     legal = complete and in_order
@@ -54,8 +55,8 @@ def judge_diagram(answer, name: str, stages: int, micro_batches: int) -> Outcome
                                 f"{unmarked[0]}: write `.` in each, to the end of the step."))
     if legal and ordered and in_time and not unmarked:
         messages.append(Message("right", _praise(timeline), good=True))
-    # Of an unfinished drawing, what is there counts by the rows that are whole.
-    steps = _steps(whole_rows, whole_rows * in_order, ordered if complete else whole_rows * in_order * ordered_so_far,
+    # Of an unfinished drawing, what is there counts by the rows or by the micro-batches that are whole, whichever is more.
+    steps = _steps(share, share * in_order, ordered if complete else share * in_order * ordered_so_far,
                    in_time, complete and not unmarked)
     return Outcome(steps, tuple(messages), timeline, tuple((f.rank, f.position) for f in faults if f.position is not None))
 
@@ -64,6 +65,16 @@ def _steps(complete=0, legal=False, ordered=False, in_time=False, marked=False):
     return (Step("every operation once, on its stage", 2, complete), Step("nothing starts too early", 3, legal),
             Step("all forwards, then all backwards, on each stage", 2, ordered),
             Step("as short as it can be", 2, in_time), Step("every idle cell marked", 1, marked))
+
+
+def _whole_micro_batches(schedule):
+    """The share of the micro-batches that pass every stage once each way, and nowhere else."""
+    places = Counter((rank, operation) for rank, row in enumerate(schedule.ranks) for operation in row)
+    found = {i: Counter() for i in range(schedule.micro_batches)}
+    for (rank, operation), count in places.items():
+        found.setdefault(operation.micro_batch, Counter())[rank, operation.stage, operation.kind] = count
+    whole = Counter((stage, stage, kind) for stage in range(schedule.stages) for kind in "FB")
+    return Fraction(sum(passed == whole for passed in found.values()), len(found))
 
 
 def _forwards_first(row):
@@ -162,7 +173,7 @@ def _fraction_message(value):
 def check_backward_twice(slots, fraction) -> Outcome:
     """Points for the length of the step (1) and its bubble fraction (1) when a backward takes two slots."""
     return Outcome(*zip(*(
-        number_step("length of the step", 1, slots.value(), "slots_when_backward_takes_two", _slots_message),
+        number_step("length of the step", 1, slots.value(), "slots_when_backward_takes_two", _slots_message, like="10"),
         number_step("bubble fraction", 1, fraction.value(), "fraction_when_backward_takes_two", _twice_fraction_message),
     ), strict=True))
 

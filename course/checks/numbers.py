@@ -8,12 +8,15 @@ from course.checks.outcome import Message, Step, as_number, near, show_found, sh
 CUT = "Where a `//` or an `int(...)` cuts off what stands behind the point, `/` keeps it."
 
 
-def number_step(step: str, worth: float, value, name: str, judge: Callable) -> tuple[Step, Message]:
-    """The points for one number and what to say of it, after its name and value; `judge` gives the message, good or not."""
-    found = unreadable(value, name, "It is a number, such as 1/2.")
+def number_step(step: str, worth: float, value, name: str, judge: Callable, like: str = "1/2") -> tuple[Step, Message]:
+    """The points for one number and what to say of it, after its name and value.
+
+    `judge` gives the message, good or not; `like` is an example of what is asked for.
+    """
+    found = unreadable(value, name, f"It is a number, such as {like}.")
     number = as_number(value)
     if not found and number is None:
-        found = Message("not-a-number", f"`{name}` is a number, such as 1/2; found {show_found(value)}.")
+        found = Message("not-a-number", f"`{name}` is a number, such as {like}; found {show_found(value)}.")
     if not found:
         found = judge(number)
         shown = "" if found.good else f" = {show_value(value)}"

@@ -1,9 +1,12 @@
 """Notebook 1: three drawings of 3 stages and 3 micro-batches, each with one operation that starts too early."""
 
+import re
+
 from course.checks.outcome import Message, Outcome, Step, is_number, show_value, unreadable
 from course.legality import violations
 from course.timeline import Timeline
 
+PARTS, LONGEST = re.compile(r"\d*[FB]\d+|-?\d+"), 40  # of an answer that is text
 DRAWINGS = {
     "a": "F0 F1 F2 .  .  .  .  B0 B1 B2\n.  F0 F1 F2 .  B0 .  B1 B2 .\n.  .  F0 F1 F2 B0 B1 B2 .  .",
     "b": "F0 F1 F2 .  .  .  .  B0 B1 B2\n.  F0 F2 F1 .  .  B0 B1 B2 .\n.  .  F0 F2 F1 B0 B1 B2 .  .",
@@ -52,17 +55,15 @@ def _illegal(name):
 
 
 def _pair(value):
-    """(token, stage) from a pair in either order, with the stage as a number or its text; None when it is no pair."""
-    if isinstance(value, str):
-        value = value.replace(",", " ").split(maxsplit=1)
-    if not isinstance(value, list) or len(value) != 2:
+    """(token, stage) from a pair in either order or from a text that holds both; None where it is not one of each."""
+    if isinstance(value, list) and len(value) == 2 and all(isinstance(part, str) or is_number(part) for part in value):
+        value = " ".join(str(int(part) if is_number(part) and part == int(part) else part)[:LONGEST] for part in value)
+    parts = PARTS.findall(value[:2 * LONGEST].upper()) if isinstance(value, str) else []
+    tokens = [part for part in parts if "F" in part or "B" in part]
+    stages = [part for part in parts if part not in tokens]
+    if len(tokens) != 1 or len(stages) != 1:
         return None
-    token, stage = value if not is_number(value[0]) and not str(value[0]).isdecimal() else value[::-1]
-    if isinstance(stage, str) and len(stage) < 20 and stage.lower().removeprefix("stage").strip().isdecimal():
-        stage = int(stage.lower().removeprefix("stage"))
-    if not isinstance(token, str) or not is_number(stage):
-        return None
-    return token.strip().upper().removeprefix(str(stage) if token.strip()[:1].isdecimal() else ""), stage
+    return tokens[0].removeprefix(stages[0]), int(stages[0])
 
 
 def _spot_message(name, given, pair, right):

@@ -12,6 +12,7 @@ from course.progress import is_grading, write_atomically
 from course.reading import read_schedule as read
 from course.real_run import GRADED, NoRun, RealRun, no_run, run_subject
 from course.schedule import Schedule
+from course.schedules import SCHEDULES
 from course.sharing import to_line
 from course.simulation import Costs
 from course.timeline import Timeline
@@ -115,7 +116,8 @@ def reachable(ranks: int, micro_batches: int, costs: Costs | None = None) -> Vie
     if ranks * micro_batches > MOST_SEARCHED:
         raise ValueError(f"{ranks} ranks x {micro_batches} micro-batches: at most {MOST_SEARCHED} in all are searched here; take "
                          "smaller ones, such as 4 x 8")
-    homes, known = tuple(range(ranks)), known_places(ranks, micro_batches, costs or Costs())
+    homes = tuple(range(ranks))
+    known = [place for place in known_places(ranks, micro_batches, costs or Costs()) if not SCHEDULES[place.name].chunked]
     found, floor = frontier(homes, micro_batches, costs), floor_curve(homes, micro_batches, costs)
     rows = []
     for corner in reversed(found):
