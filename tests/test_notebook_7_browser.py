@@ -4,7 +4,7 @@ import pytest
 
 from tests.browser import DARK, LIGHT, Notebook, places
 from tests.explorer_page import Page
-from tests.test_grid_editor_looks_browser import CONTRAST
+from tests.looks import CONTRAST, faults
 
 NAME = "7_open_lab.ipynb"
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
@@ -63,3 +63,10 @@ def test_a_challenge_takes_a_function(opened):
     assert "No answer yet" in notebook.run(cell)
     notebook.write(cell, GREEDY)
     assert "This is GPipe. The step takes 36 slots, 1F1B's 41" in notebook.run(cell)
+
+
+def test_the_whole_notebook_looks_right(opened):
+    notebook, _ = opened
+    notebook.page.set_viewport_size({"width": 1280, "height": 900})
+    notebook.run_all()
+    assert faults(notebook) == []
