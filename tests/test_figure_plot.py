@@ -79,6 +79,17 @@ def test_whatever_is_to_be_drawn_is_a_well_formed_picture(points):
         assert 0 <= x <= 840 and 0 <= y <= 360
 
 
+@pytest.mark.parametrize("floor_y", [10, 10.5, 11, 30])
+def test_the_words_of_the_floor_cover_no_mark(floor_y):
+    points = [Point("far", 1, 40), Point("right", 7.6, 9.8), Point("end", 8, 10), Point("mine", 7.9, 10.4, own=True)]
+    said = "proven floor of this placement"
+    figure = plot_figure(points, *NAMES, floor=Floor(((1, floor_y),), said))
+    x, y = words(figure)[said]
+    covered = Area(x, y - LINE + 5, x + 1.1 * LETTER * len(said), y + 2)
+    found = marks(figure).values()
+    assert len(found) >= 1 and not any(covered.meets(around(*place, RADIUS)) for place in found)
+
+
 AT = st.tuples(st.integers(120, 700), st.integers(80, 280))
 
 

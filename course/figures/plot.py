@@ -87,8 +87,14 @@ def plot_figure(points: Sequence[Point], x_name: str, y_name: str, title: str = 
     across = _axis(x_name, [point.x for point in points] + [x for x, _ in corners], inside.left + BAND, inside.right - BAND)
     up = _axis(y_name, [point.y for point in points] + [y for _, y in corners], inside.bottom - BAND, inside.top + BAND)
     body = [text(8, 19, title, font_size=14, font_weight=600)] if title else []
-    body += [_frame(across, up, inside), _floor(floor, across, up, inside) if floor else ""]
-    body.append(_points(points, across, up, inside, _taken(floor, across, up, inside) if floor else []))
+    body.append(_frame(across, up, inside))
+    taken = []
+    if floor:
+        areas = _below(floor, across, up, inside)
+        words = _floor_words(floor, areas, inside, [_marked(point, across, up) for point in points])
+        body.append(_floor(floor, areas, inside, words))
+        taken = [*_stair(areas), words]
+    body.append(_points(points, across, up, inside, taken))
     return Figure(document(WIDTH, HEIGHT, "".join(body), title or f"{y_name} against {x_name}", said), said)
 
 
@@ -141,26 +147,29 @@ def _below(floor, across, up, inside):
     return found
 
 
-def _floor(floor, across, up, inside):
-    areas = _below(floor, across, up, inside)
+def _floor(floor, areas, inside, words):
     hatches = "".join(falling(area.left, area.top, area.right - area.left, area.bottom - area.top, 7) for area in areas)
     stair = f"M{areas[1].left:.1f} {inside.top}" + "".join(f"V{area.top:.1f}H{area.right:.1f}" for area in areas[1:])
-    words = _floor_words(floor, areas, inside)
     return path(hatches, **BELOW) + path(stair, **STAIR) + text(words.left + 2, words.bottom - 4, floor.words, font_weight=600)
 
 
-def _floor_words(floor, areas, inside):
-    """Where the words stand: below the last part of the stair."""
+def _floor_words(floor, areas, inside, marks):
+    """Where the words stand: below the last part of the stair, at its end or to the left of the marks that are there."""
     top, width = areas[-1].top + 6, 4 + BOLD * LETTER * len(floor.words)
-    return Area(inside.right - width - 4, top, inside.right - 4, top + LINE)
+    ends = sorted([inside.right - 4, *(mark.left - 2 for mark in marks)], reverse=True)
+    places = [Area(end - width, top, end, top + LINE) for end in ends if end - width >= inside.left]
+    return next((place for place in places if not any(place.meets(mark) for mark in marks)), places[0])
 
 
-def _taken(floor, across, up, inside):
-    """Where no name may stand: on the stair and on its words."""
-    areas = _below(floor, across, up, inside)
+def _stair(areas):
+    """Where the stair is: no name may stand on it."""
     lines = [Area(area.left, area.top - 2, area.right, area.top + 2) for area in areas[1:]]
-    lines += [Area(after.left - 2, before.top, after.left + 2, after.top) for before, after in pairwise(areas)]
-    return [*lines, _floor_words(floor, areas, inside)]
+    return lines + [Area(after.left - 2, before.top, after.left + 2, after.top) for before, after in pairwise(areas)]
+
+
+def _marked(point, across, up):
+    """The square that a point's mark takes."""
+    return around(across.at(point.x), up.at(point.y), RING + 1 if point.own else RADIUS + 1)
 
 
 def _points(points, across, up, inside, taken):
