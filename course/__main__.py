@@ -150,7 +150,7 @@ def _table(options):
         return _complain(f"interrupted: {experiments.stopped(rows, records)} {command} goes on with the others.", INTERRUPTED)
     finally:
         close()
-    print((markdown if options.markdown else show_table)(filled.rows, records.about))
+    print((markdown if options.markdown else show_table)(experiments.as_frame(filled.rows, records, filled.numbers, len(rows))))
     print(*filled.said, sep="\n", file=sys.stderr)
     return FAILED if filled.failed or records.trouble else 0
 

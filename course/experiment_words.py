@@ -19,7 +19,8 @@ def sayings(rows: Mapping[int, Row], records: Records, there: Mapping[int, Mappi
         yield f"{before} of {len(rows)} rows were finished before and are kept."
     for number, reason in failed.items():
         what = "its earlier measurement stays in the table" if number in there else "it is not in the table"
-        yield f"Row {number} ({rows[number].label}) failed: {reason}; {what}. The others are not touched."
+        yield (f"Row {number} ({rows[number].label}) failed: {reason}; {what}. The others are not touched: run it again, and "
+               "only this row is tried once more.")
     yield from _busy(rows, there)
     if records.setting["pacing"]["clock"] == "virtual":
         why = ", because the notebook is graded or validated" if is_grading() else ""

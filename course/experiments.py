@@ -3,7 +3,7 @@
 import contextlib
 import operator
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,16 +34,17 @@ class BadOption(OneLine, ValueError):
 
 
 class Filled(NamedTuple):
-    """What became of the rows of a plan: those of the table, what failed and why by the row's number, and what to say."""
+    """What became of the rows of a plan: those of the table and their numbers, what failed and why by number, what to say."""
 
     rows: list[dict]
+    numbers: list[int]
     failed: dict[int, str]
     said: list[str]
 
 
 def run_experiment(configurations, name: str = NAME, again: bool | int | Collection[int] = False, folder: Path | None = None,
                    clock: str | None = None):
-    """Run a list of configurations for real, with a progress bar; returns the table as a DataFrame, its rows counted from 1.
+    """Run a list of configurations for real, with a progress bar; returns the table as a DataFrame, by the numbers of the plan.
 
     A row is a dict with the keys schedule, pp, chunks, micro_batches, micro_batch_size, dp, and slow_stage or message where
     wanted. Each finished row is kept in `<name>.json` beside the notebook, the table in `<name>.csv`: stopped, or with other
@@ -70,7 +71,7 @@ def run_experiment(configurations, name: str = NAME, again: bool | int | Collect
         print("The time for this cell was used up.")
     if not given_runs.asked():  # the cell is run again once they are given, and then says how they went
         print(*filled.said, sep="\n")
-    return as_frame(filled.rows, records) if filled.rows else None
+    return as_frame(filled.rows, records, filled.numbers, len(plan.rows)) if filled.rows else None
 
 
 def _check_name(name):
@@ -240,7 +241,7 @@ def table_of(rows: Mapping[int, Row], records: Records, failed: Mapping[int, str
         _unsaved[records.path] = records
     elif records.path:
         _unsaved.pop(records.path, None)
-    return Filled(lines, dict(failed or {}), list(sayings(rows, records, there, failed or {}, before, target)))
+    return Filled(lines, list(there), dict(failed or {}), list(sayings(rows, records, there, failed or {}, before, target)))
 
 
 def stopped(rows: Mapping[int, Row], records: Records) -> str:
@@ -264,10 +265,14 @@ def trusted_records(rows: Collection[Row]) -> list[dict]:
     return [by_row[row] for row in rows]
 
 
-def as_frame(rows: list[dict], records: Records):
-    """The table as a pandas DataFrame, its rows counted from 1; machine, versions and pacing are its `attrs`."""
+def as_frame(rows: list[dict], records: Records, numbers: Sequence[int] = (), planned: int = 0):
+    """The table as a pandas DataFrame: its rows by their numbers in the plan, else counted from 1.
+
+    Machine, versions and pacing are its `attrs`, and `planned`, how many rows the plan has.
+    """
     import pandas
 
-    frame = pandas.DataFrame(rows, columns=[*COLUMNS, *CONDITIONS], index=pandas.RangeIndex(1, len(rows) + 1, name="row"))
-    frame.attrs = records.about
+    index = pandas.Index(list(numbers) or range(1, len(rows) + 1), name="row")
+    frame = pandas.DataFrame(rows, columns=[*COLUMNS, *CONDITIONS], index=index)
+    frame.attrs = records.about | {"planned": max(planned, len(rows))}
     return frame

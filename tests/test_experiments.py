@@ -15,6 +15,7 @@ from course import experiments
 from course.answers import LocalAnswer
 from course.checks.experiment_table import check_table
 from course.experiments import run_experiment
+from course.lessons.experiment_table import shortest, show_table
 from course.pipeline import PipelineError
 from course.plan import COLUMNS, CONDITIONS, DEFAULT, Row
 from course.plan_rules import read_plan
@@ -85,12 +86,14 @@ def test_a_row_that_fails_is_named_and_the_others_go_on(runs, capsys):
     seen, failing = runs
     failing[2] = PipelineError("rank 1 failed at 1F0: no", 1, "1F0", "no", "a traceback")
     table = virtual()
-    assert list(table.schedule) == ["1f1b", "interleaved_1f1b", "1f1b", "1f1b"] and list(table.index) == [1, 2, 3, 4]
+    assert list(table.schedule) == ["1f1b", "interleaved_1f1b", "1f1b", "1f1b"] and list(table.index) == [1, 3, 4, 5]
+    assert [line.split()[0] for line in repr(show_table(table)).splitlines()[1:5]] == ["1", "3", "4", "5"], "the plan's numbers"
+    assert shortest(table) is ... and shortest(table, "pp") is ..., "the row that is missing may be the shortest"
     output = capsys.readouterr().out
     assert "Row 2 (gpipe, pp 2, m 4, b 2) failed: rank 1 failed at 1F0: no; it is not in the table." in output
     assert "a traceback" not in output and "4 of 5 rows are in the table" in output
     failing.clear()
-    assert len(virtual()) == 5 and len(seen) == 6
+    assert len(virtual()) == 5 and len(seen) == 6 and shortest(virtual()) in range(1, 6)
 
 
 def test_where_no_row_could_be_run_there_is_no_table(runs, capsys):

@@ -40,7 +40,15 @@ def lines_of(table_of_runs) -> list[Line] | View:
     lines = read_table(LocalAnswer(table_of_runs).value())
     if isinstance(lines, Message):
         return paragraphs("There is no table to look at yet." if lines.code == "unanswered" else lines.text)
+    lines = [line._replace(number=number) for line, number in zip(lines, _numbers(table_of_runs, len(lines)), strict=True)]
     return [line for line in lines if line.complete] or paragraphs("No row of the table is complete.")
+
+
+def _numbers(table_of_runs, count):
+    """The plan's numbers, which a table keeps from which a row is missing; else the lines are counted from 1."""
+    numbers = list(getattr(table_of_runs, "index", ()))
+    kept = len(numbers) == count and all(isinstance(number, int) for number in numbers)
+    return numbers if kept and numbers == sorted(set(numbers)) and numbers[:1] > [0] else range(1, count + 1)
 
 
 def show_table(table_of_runs, about: Mapping | None = None) -> View:
@@ -143,9 +151,12 @@ def _percent(share):
 
 
 def shortest(table_of_runs, column: str = "row"):
-    """What a column holds in the row with the shortest measured step, or that row's number; `...` where there is no table."""
+    """What a column holds in the row with the shortest measured step, or that row's number.
+
+    `...` where there is no table, or one from which a row of the plan is missing: that may be the shortest.
+    """
     lines = lines_of(table_of_runs)
-    if isinstance(lines, View):
+    if isinstance(lines, View) or len(lines) < getattr(table_of_runs, "attrs", {}).get("planned", 0):
         return ...
     best = min(lines, key=lambda line: line.get("step_time_measured"))
     return best.number if column == "row" else best.get(column)
