@@ -184,3 +184,16 @@ def test_the_predictions_of_the_cards_are_what_the_planner_finds():
     times = evaluate(Layout(8, 1, 1, 1), card.model, card.cluster).step_seconds / search(card.model, card.cluster)[0].step_seconds
     nearest = min({"half": 0.5, "same": 1, "double": 2}.items(), key=lambda item: abs(item[1] - times))[0]
     assert PREDICTIONS["tp-across-c"].actual == nearest
+
+
+@pytest.mark.parametrize(("shown", "words"), [
+    (lambda: layouts.where_ranks_sit(Layout(2, 2, 2, 1, nodes=[[0, 2, 4, 6], [1, 3, 5]]), CARDS["c"].cluster),
+     "Rank 7 has no place"),
+    (lambda: layouts.where_ranks_sit({"tp": 2}, CARDS["c"].cluster), "where_ranks_sit(layout, cluster)"),
+    (lambda: cards.card("d"), "there is no card 'd'; there are a, b, c"),
+    (lambda: cards.planner("d"), "there is no card 'd'"), (lambda: cards.ranking(["a"], {}), "there is no card ['a']"),
+    (lambda: cards.planner("c", efficiency=2), "efficiency = 2: it is a number above 0 and at most 1"),
+    (lambda: cards.planner("c", memory_gb="80 GB"), "memory_gb = '80 GB': it is a number above 0"),
+])
+def test_what_cannot_be_shown_is_one_line(shown, words):
+    assert words in repr(shown()) and "Traceback" not in repr(shown())

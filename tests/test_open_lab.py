@@ -13,6 +13,7 @@ from ipywidgets.widgets.widget import _instances as living
 from course import Costs, Schedule, Timeline, schedules, simulate
 from course import notebook as nb
 from course.__main__ import main
+from course.lab import timed
 from course.lessons.open_lab import export, reachable, read_schedule, run_for_real
 from course.pipeline import Sizes
 from course.predictions import PREDICTIONS
@@ -23,6 +24,7 @@ from course.widgets.lab_exploration import explored_lab
 from course.widgets.lab_explorer import lab_answer, lab_explorer
 from course.widgets.lab_setting import LabSetting, lab_sliders, lab_subject, read_lab_setting
 from course.widgets.still import NEEDS_KERNEL
+from course.words import number
 
 SOURCE = (Path(__file__).parents[1] / "solutions" / "pipeline_parallelism" / "7_open_lab.py").read_text(encoding="utf-8")
 GAPS = "F0 F1 .  .  B0 F2 B1 .  .  B2\n.  F0 .  B0 F1 B1 .  F2 B2 ."
@@ -199,6 +201,23 @@ def test_whatever_can_be_read_can_be_run_and_why_not_is_its_own_reason(folder, w
     assert "deadlock" in repr(run_for_real(NO_WAY)) and "Nothing to run yet: " in repr(run_for_real("what.csv"))
 
 
+@pytest.mark.parametrize("name", ["zb_h1", "zb_v", "interleaved_1f1b"])
+def test_the_lab_and_a_run_of_it_take_as_long(name, warm_workers):
+    schedule = SCHEDULES[name].make(2, 4, SCHEDULES[name].chunks or 2)
+    ran = run_for_real(schedule, clock="virtual", steps=1, sizes=TINY)
+    subject = lab_subject(schedule)
+    step = timed(schedule, subject.setting().costs).makespan
+    assert ran.run.predicted.makespan == step and f"{number(step)} slots" in repr(nb.open_lab(schedule))
+    named = run_for_real(schedule, costs=Costs(2, 4), clock="virtual", steps=1, sizes=TINY)
+    assert named.run.predicted.makespan == simulate(schedule, Costs(2, 4)).makespan, "times that are named are taken"
+
+
+def test_what_is_not_finished_is_exported_and_said_to_be_so(folder):
+    said = repr(export("F0 F1", "half"))
+    assert "It cannot be run as it is: B0 is missing on stage 0." in said and "course run" not in said
+    assert read_schedule("half.csv").ranks == read_schedule("F0 F1").schedule.ranks
+
+
 def test_a_run_is_explained_with_the_times_that_it_was_emulated_with(warm_workers):
     costs = Costs(1, 2, latency=Fraction(1, 2))
     ran = run_for_real(schedules.one_f_one_b(2, 3), costs=costs, clock="virtual", steps=1, sizes=TINY)
@@ -233,7 +252,7 @@ def test_what_can_be_reached_beside_what_is_proven():
     for memory, _, step, *_, line in rows:
         timeline = simulate(read_schedule(line))
         assert (timeline.makespan, max(timeline.peak_activations)) == (int(step), int(memory))
-    assert not any(word in repr(reachable(1, 1)) for word in ("v=2", "ZB-V", "DualPipe"))
+    assert not any(word in repr(reachable(1, 1)) for word in ("v=2", "ZB-", "DualPipe"))
     assert "at most 32 in all are searched" in repr(reachable(8, 64)) and "ranks = 0" in repr(reachable(0, 1))
 
 

@@ -1,10 +1,12 @@
 """What trains it: nodes of GPUs, the memory of each, and two kinds of links."""
 
 from dataclasses import dataclass
+from numbers import Real
 
 from course.layout.model import whole_above_zero
 
 INSIDE, ACROSS = "inside a node", "across nodes"
+SHARES = ("efficiency", "usable")
 
 
 @dataclass(frozen=True)
@@ -28,9 +30,11 @@ class Cluster:
         whole_above_zero(self)
         for name in ("memory_gb", "intra_gb_per_s", "inter_gb_per_s", "peak_tflops", "efficiency", "usable"):
             value = getattr(self, name)
-            needless = name == "inter_gb_per_s" and self.nodes == 1
-            if (value is None and not needless) or (value is not None and not value > 0):
-                raise ValueError(f"{name} = {value!r}: it must be above 0")
+            if value is None and name == "inter_gb_per_s" and self.nodes == 1:
+                continue
+            most = 1 if name in SHARES else float("inf")
+            if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value <= most:
+                raise ValueError(f"{name} = {value!r}: it is a number above 0{' and at most 1' * (name in SHARES)}")
 
     @property
     def gpus(self) -> int:

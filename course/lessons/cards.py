@@ -13,6 +13,7 @@ from course.layout.nearest import divisors
 from course.layout.placement import AXES, Layout
 from course.layout.search import search
 from course.lessons.layouts import split
+from course.lessons.one_line import shown
 from course.view import View, paragraphs, table, together
 from course.words import gb
 
@@ -23,9 +24,16 @@ CROSSING = "across: over the link between the nodes; all else is sent inside a n
 MODEL_SIZES = [field.name for field in fields(Model)]
 
 
+def _card(name):
+    if not isinstance(name, str) or name not in CARDS:
+        raise ValueError(f"there is no card {name!r}; there are {', '.join(CARDS)}")
+    return CARDS[name]
+
+
+@shown
 def card(name: str) -> View:
     """A card as a table: the model, the cluster, and what all cards share."""
-    model, cluster = CARDS[name].model, CARDS[name].cluster
+    model, cluster = _card(name).model, _card(name).cluster
     links = f"{cluster.intra_gb_per_s:g} GB/s inside a node" + (
         f", {cluster.inter_gb_per_s:g} GB/s across" if cluster.inter_gb_per_s else "")
     rows = [["model", f"{model.layers} layers, hidden size {model.hidden}, {model.heads} heads; "
@@ -38,12 +46,13 @@ def card(name: str) -> View:
     return table(["", f"card {name}"], rows)
 
 
+@shown
 def my_design(name: str, design) -> View:
     """A learner's own design on its card: memory, traffic with the links that it uses, and the split of its step."""
     reading = read_design(LocalAnswer(design).value(), f"design_{name}")
     if isinstance(reading, Message):
         return paragraphs(f"Nothing to show yet. {reading.text}")
-    found = evaluate(reading[0], CARDS[name].model, CARDS[name].cluster, advice=False)
+    found = evaluate(reading[0], _card(name).model, _card(name).cluster, advice=False)
     if found.step_seconds is None:
         return paragraphs(f"Nothing to show yet. {found.problems[0].text}.")
     rows = [[axis.upper(), gb(found.sent[axis]), found.links[axis] or "none", f"{found.parts[axis]:.3g} s"]
@@ -54,17 +63,19 @@ def my_design(name: str, design) -> View:
                     table(["axis", "the busiest GPU sends in a step", "slowest link", "time of it"], rows), paragraphs(held))
 
 
+@shown
 def ranking(name: str, design) -> View:
     """What the planner finds for a card, the best of each tp, pp, dp, with the learner's own; and what does not fit, and why."""
     reading = read_design(LocalAnswer(design).value(), f"design_{name}")
     mine = None if isinstance(reading, Message) else reading[0]
-    return _ranked(CARDS[name], mine, f"Card {name}")
+    return _ranked(_card(name), mine, f"Card {name}")
 
 
+@shown
 def planner(name: str, **changes) -> View:
     """The planner on a card with some numbers changed: sizes of the model or of the cluster, by their names, or `max_chunks`."""
     chunks = changes.pop("max_chunks", MAX_CHUNKS)
-    base = CARDS[name]
+    base = _card(name)
     known = [*MODEL_SIZES, *(field.name for field in fields(Cluster))]
     unknown = [key for key in changes if key not in known]
     if unknown:

@@ -8,6 +8,7 @@ from course.checks.experiment_rows import Line, named, read_table
 from course.checks.outcome import Message
 from course.figures import curves_figure
 from course.formulas import PPConfig
+from course.lessons.one_line import shown
 from course.plan import COLUMNS, CONDITIONS, EACH, FIXED
 from course.view import View, outcome_view, paragraphs, table, together
 
@@ -23,6 +24,7 @@ BUSY = "*"  # the sign of a row that was measured while the machine was busy
 BLANK_ROWS = 8
 
 
+@shown
 def batches(*configurations: PPConfig) -> View:
     """Configurations with their global batch and the bubble of GPipe and 1F1B."""
     return table(["pp", "micro-batches", "samples in one", "dp", "global batch", "bubble"],
@@ -46,7 +48,7 @@ def lines_of(table_of_runs) -> list[Line] | View:
 
 def _numbers(table_of_runs, count):
     """The plan's numbers, which a table keeps from which a row is missing; else the lines are counted from 1."""
-    numbers = list(getattr(table_of_runs, "index", ()))
+    numbers = list(table_of_runs.index) if hasattr(table_of_runs, "columns") else []
     kept = len(numbers) == count and all(isinstance(number, int) for number in numbers)
     return numbers if kept and numbers == sorted(set(numbers)) and numbers[:1] > [0] else range(1, count + 1)
 

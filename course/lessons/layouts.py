@@ -13,7 +13,9 @@ from course.layout.evaluation import Evaluation, evaluate
 from course.layout.memory import activation_bytes, state_bytes
 from course.layout.model import Model
 from course.layout.placement import AXES, Layout
+from course.layout.rules import nodes
 from course.layout.volumes import dp_bytes, pp_bytes, tensor_bytes, tp_bytes
+from course.lessons.one_line import shown
 from course.view import View, outcome_view, paragraphs, table, together
 from course.words import gb
 
@@ -21,6 +23,7 @@ SMALL = PAIR.model
 TWO_GPUS = {"tp": Layout(2, 1, 1, 1), "pp": Layout(1, 2, 1, 1), "dp": Layout(1, 1, 2, 1)}
 
 
+@shown
 def sizes_of(model: Model) -> View:
     """A model in one line, with its parameters."""
     return paragraphs(f"{model.layers} layers, hidden size {model.hidden}, {model.heads} heads, sequences of {model.sequence} "
@@ -97,8 +100,11 @@ def two_gpu_steps() -> View:
     return split(*found, title="One step on 2 GPUs, 300 GB/s between them")
 
 
+@shown
 def where_ranks_sit(layout: Layout, cluster: Cluster) -> View:
     """Each rank's place in its stage, and which kind of link each axis uses."""
+    if problem := nodes(layout, SMALL, cluster):
+        raise ValueError(problem)
     rows = [[f"node {node}", ", ".join(f"{rank} (stage {layout.stage_of(rank)})" for rank in ranks)]
             for node, ranks in enumerate(layout.by_node(cluster.gpus_per_node))]
     links = [f"{axis.upper()} groups {_listed(layout.groups(axis))}: {layout.link(axis, cluster.gpus_per_node)}."

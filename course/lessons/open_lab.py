@@ -5,7 +5,7 @@ from pathlib import Path
 
 from course.floors import floor_curve
 from course.frontier import frontier
-from course.lab import known_places, timed
+from course.lab import known_places, share_of_stage, stage_costs, timed
 from course.legality import violations
 from course.lessons.one_line import need, shown
 from course.progress import is_grading, write_atomically
@@ -38,6 +38,7 @@ def run_for_real(subject, ranks: int | None = None, micro_batches: int | None = 
     """Train a small transformer by whatever read_schedule reads, one process a rank; why not, where it cannot run.
 
     Of a drawing whose times cannot be, its orders are run, each operation as early as it can; `options` are `course.pipeline`'s.
+    Where they name no times, parts of backwards and chunks take what the open lab begins with.
     """
     if isinstance(subject, NoRun):
         return subject
@@ -48,6 +49,10 @@ def run_for_real(subject, ranks: int | None = None, micro_batches: int | None = 
     except ValueError as error:
         return no_run(f"Nothing to run yet: {error}.")
     drawn_wrong = isinstance(found, Timeline) and violations(found)
+    looked_at = lab_subject(found.schedule if drawn_wrong else found)
+    schedule = looked_at.schedule
+    if not {"forward", "backward", "costs"} & set(options) and (schedule.split or share_of_stage(schedule) < 1):
+        options["costs"] = stage_costs(schedule, looked_at.setting().costs)
     return run_subject(found.schedule if drawn_wrong else found, **options)
 
 
@@ -67,7 +72,8 @@ def export(subject, name: str = "my_schedule", costs: Costs | None = None, ranks
         return paragraphs("Nothing is written while the notebook is graded or validated.")
     schedule, timeline, unit, what = _timeline(subject, costs, (ranks, micro_batches, chunks))
     csv, trace, line = Path(f"{name}.csv"), Path(f"{name}.trace.json"), to_line(schedule)
-    runs = f"python -m course run {csv} --engine torch; " * bool(timeline)
+    faults = violations(schedule)
+    runs = f"python -m course run {csv} --engine torch; " * (not faults)
     rows = [[csv, "the orders, as PyTorch writes them", f"{runs}read_schedule(\"{csv}\")"]]
     files = {csv: schedule.to_csv()}
     if timeline:
@@ -81,7 +87,7 @@ def export(subject, name: str = "my_schedule", costs: Costs | None = None, ranks
     except OSError as error:
         return paragraphs(f"{path} could not be written ({error.strerror}): make room, or ask for a folder you may write to. Its "
                           "line to share:", f"`{line[:LONGEST_SHOWN]}`")
-    notes = [] if timeline else [f"No trace: {violations(schedule)[0].message}."]
+    notes = [f"{'It cannot be run as it is' if timeline else 'No trace'}: {faults[0].message}."] if faults else []
     cut = [f"(the first {LONGEST_SHOWN} of its {len(line)} letters; the CSV has it all)"] * (len(line) > LONGEST_SHOWN)
     return together(table(["file", "what", "what for"], rows, "Written beside this notebook"),
                     paragraphs(*notes, "As one line to share, which `read_schedule` and `open_lab` take too:",
@@ -117,7 +123,8 @@ def reachable(ranks: int, micro_batches: int, costs: Costs | None = None) -> Vie
         raise ValueError(f"{ranks} ranks x {micro_batches} micro-batches: at most {MOST_SEARCHED} in all are searched here; take "
                          "smaller ones, such as 4 x 8")
     homes = tuple(range(ranks))
-    known = [place for place in known_places(ranks, micro_batches, costs or Costs()) if not SCHEDULES[place.name].chunked]
+    known = [place for place in known_places(ranks, micro_batches, costs or Costs())
+             if not SCHEDULES[place.name].chunked and not SCHEDULES[place.name].make(ranks, micro_batches, 1).split]
     found, floor = frontier(homes, micro_batches, costs), floor_curve(homes, micro_batches, costs)
     rows = []
     for corner in reversed(found):

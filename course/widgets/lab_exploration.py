@@ -125,8 +125,9 @@ def _numbers(timeline, subject, floor):
     least = next(held for step, held in reversed(floor) if step <= own.step)
     shortest = floor[0][0]
     over = "no shorter one is possible" if own.step == shortest else f"{number(own.step - shortest)} above it"
+    held = f"{number(own.peak)} micro-batch{'es' * (own.peak != 1)}"
     rows = [("step", f"{number(own.step)} slots", f"{number(shortest)} slots: {over}"),
-            ("most held on a rank", f"{number(own.peak)} micro-batches", f"{number(least)} in a step of this length"),
+            ("most held on a rank", held, f"{number(least)} in a step of this length"),
             ("bubble, idle over total", share(timeline.bubble_fraction), "")]
     return ("", subject.known or "yours", "proven floor of this placement"), rows
 
