@@ -283,7 +283,8 @@ def judge(grade_id: str, *answers, seed: int | None = None, **trusted) -> Verdic
     if entry.manual:
         raise ValueError(f"{grade_id} is marked by a person: there is nothing to check")
     if len(answers) != len(entry.answers):
-        raise ValueError(f"{grade_id} takes {counted(len(entry.answers), 'answer')} ({', '.join(entry.answers)}), got {len(answers)}")
+        wanted = f"{counted(len(entry.answers), 'answer')} ({', '.join(entry.answers)})"
+        raise ValueError(f"{grade_id} takes {wanted}, got {len(answers)}")
     asked = answers if seed is None else [Seeded(answer, seed) for answer in answers]
     outcome = entry.check(*asked, **trusted)
     points = min(float(entry.points), max(0.0, outcome.points))

@@ -33,7 +33,8 @@ def nearest(name: object, names: Iterable[str], module: str, table: str) -> str:
     like = []
     if isinstance(name, str) and name:
         like = dict.fromkeys([*get_close_matches(name, names), *(other for other in names if other.startswith(name))])
-    return (f"near it: {', '.join(list(like)[:3])}. " if like else "") + f"All of them: from {module} import {table}; print(*{table})"
+    near = f"near it: {', '.join(list(like)[:3])}. " if like else ""
+    return f"{near}All of them: from {module} import {table}; print(*{table})"
 
 
 def listed(numbers: Iterable[int]) -> str:

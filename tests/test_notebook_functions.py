@@ -304,7 +304,8 @@ def test_a_run_that_was_refused_says_later_that_it_may_run_now(folder):
              "fewer_stages(my_run, my_run)", "bytes_beside(len, my_run)"]
     many = ["step_times(runs)", "your_choice(len, runs)"]
     said = executed(folder, "from course import schedules\nfrom course.notebook import check, run_for_real, when_right\n"
-                    "from course.lessons.bubble import where_it_ends\nfrom course.lessons.step_time import step_times, your_choice\n"
+                    "from course.lessons.bubble import where_it_ends\n"
+                    "from course.lessons.step_time import step_times, your_choice\n"
                     "from course.lessons.one_f_one_b import bytes_beside, fewer_stages, same_step\n"
                     "my_run = run_for_real(schedules.gpipe(4, 8), after='ex3-use')\n"
                     "runs = {m: run_for_real(schedules.gpipe(4, m), after='ex3-use') for m in (2, 4)}\nmy_run",
@@ -321,8 +322,8 @@ def test_a_run_that_was_refused_says_later_that_it_may_run_now(folder):
 def test_a_name_that_no_cell_has_made_is_a_sentence_below_the_error(folder):
     _, there, reveal, deep, other = executed(
         folder, "from course.notebook import reveal, check\ndef mine(p): return my_run.slots", "1 / 0",
-        "reveal('late-messages', my_run.slots)", "mine(4)", "from course.words import nearest; nearest.__globals__.pop('get_close_matches')\n"
-        "nearest('a', [], '', '')")
+        "reveal('late-messages', my_run.slots)", "mine(4)", "from course.words import nearest\n"
+        "nearest.__globals__.pop('get_close_matches')\nnearest('a', [], '', '')")
     words = "`my_run` is not there yet: the cell above that makes it has not run, or was stopped."
     assert words in reveal and words in deep and "is not defined" in reveal
     assert "is not there yet" not in there + other and "get_close_matches" in other

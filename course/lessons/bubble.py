@@ -64,7 +64,8 @@ def ratio_table(p: int = 3, m: int = 6) -> View:
         timelines = [simulate(make(p, m), Costs(1, backward)) for make in (gpipe, one_f_one_b)]
         cells = [(timeline.makespan, _percent(timeline.bubble_fraction)) for timeline in timelines]
         rows.append([f"{backward} x F", *cells[0], *cells[1]])
-    return table(["backward", "GPipe, slots", "bubble", "1F1B, slots", "bubble"], rows, f"{counted(p, 'stage')}, {counted(m, 'micro-batch')}")
+    return table(["backward", "GPipe, slots", "bubble", "1F1B, slots", "bubble"], rows,
+                 f"{counted(p, 'stage')}, {counted(m, 'micro-batch')}")
 
 
 @shown

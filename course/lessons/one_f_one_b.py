@@ -32,8 +32,8 @@ def within_room(schedule: Schedule, room: int, title: str = "") -> View:
         said = f"It fits, and takes {counted(timeline.makespan, 'slot')}."
     else:
         said = (f"Stage {over.rank} stops at {over.operation.short}, in slot {over.time}: it holds "
-                f"{counted(over.held - 1, 'micro-batch')} and has room for {room}. Only a backward makes room, and in this order the next one comes after "
-                f"{over.operation.short}. The machine stands still, for ever.")
+                f"{counted(over.held - 1, 'micro-batch')} and has room for {room}. Only a backward makes room, and in this order "
+                f"the next one comes after {over.operation.short}. The machine stands still, for ever.")
     return together(stack(timeline_figure(timeline, title=title, summary=False), held), paragraphs(said))
 
 
@@ -171,8 +171,8 @@ def bytes_beside(count: Callable, *runs: RealRun | NoRun) -> View:
     found = table(["", "", "your peak_in_flight", "bytes of one", "count x bytes", "bytes measured at most"], rows)
     there = {name for name, _ in named}
     missing = [text for name, text in (("gpipe", "GPipe's run"), ("1f1b", NOT_1F1B)) if name not in there]
-    parts = [found if rows else None, paragraphs(f"Not here yet: {' and '.join(missing)}.") if missing else None, missing_runs(runs)]
-    return together(*filter(None, parts))
+    waits = paragraphs(f"Not here yet: {' and '.join(missing)}.") if missing else None
+    return together(*filter(None, (found if rows else None, waits, missing_runs(runs))))
 
 
 @shown
@@ -192,7 +192,7 @@ def layers_in_flight(layers: int, micro_batches: int, stages: Sequence[int]) -> 
 def fewer_stages(few: RealRun | NoRun, many: RealRun | NoRun) -> View:
     """The activation bytes of the same model's first stage, measured on two numbers of stages."""
     if missing := missing_runs((few, many)):
-        return together(paragraphs("Both runs are needed for this: that of two stages and that of your order."), missing)
+        return together(paragraphs(f"Not here yet: a run of two stages and {NOT_1F1B}."), missing)
     if recognize(many.run.schedule) != "1f1b":
         return paragraphs(f"Not here yet: {NOT_1F1B}.")
     rows = [[run.run.schedule.stages, run.sizes.layers // run.run.schedule.stages,

@@ -10,7 +10,7 @@ _HERE = Path(__file__).parent
 
 
 class HintButtons(anywidget.AnyWidget):
-    """The buttons, each usable once the hint before has been read: `wanted` is the number last asked for, `read` what is shown."""
+    """The buttons, each usable once the hint before has been read: `wanted` is the last one asked for, `read` what is shown."""
 
     _esm = "\n".join((_HERE / name).read_text("utf-8") for name in ("elements.js", "answers.js", "hints.js"))
     _css = "\n".join((_HERE / name).read_text("utf-8") for name in ("base.css", "hints.css"))
