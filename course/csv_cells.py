@@ -5,6 +5,8 @@ import io
 import re
 from collections.abc import Iterator
 
+from course.words import a_type
+
 _COMMUNICATION = re.compile(r"\d+(?:SEND|RECV)_[FB]\d*|\d+(?:UNSHARD|RESHARD|REDUCE_GRAD)\d*")
 _OPERATION = re.compile(r"\d+[FBIW]\d+")
 _IDLE = {"none", "nan", "null", "na", "n/a", "-", ".", "_", "idle", "bubble"}
@@ -24,7 +26,7 @@ def filled_cells(text: str) -> Iterator[tuple[int, list[tuple[int, str]]]]:
     [(0, [(0, '0F0'), (2, '0B0')])]
     """
     if not isinstance(text, str):
-        raise ValueError(f"a CSV text is wanted, a row a rank; this is a {type(text).__name__}: read the file as text first")
+        raise ValueError(f"a CSV text is wanted, a row a rank; this is {a_type(text)}: read the file as text first")
     body = text.removeprefix("\ufeff").rstrip("\r\n")
     if not body.strip(", \t\r\n\""):
         raise ValueError("the CSV text is empty: a row a rank is wanted, with cells such as 0F0,0B0")

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from course.schedule import Operation
+from course.words import a_type
 
 IDLE, CONTINUED, UNMARKED = ".", "~", "?"
 STUB = "..."
@@ -81,7 +82,7 @@ def read_drawing(text, stages: int | None = None) -> Drawing:
     (('F0', '.', 'B0'),)
     """
     if not isinstance(text, str):
-        raise DrawingError("not-text", f"The drawing is a text, one line a stage; this is a {type(text).__name__}. "
+        raise DrawingError("not-text", f"The drawing is a text, one line a stage; this is {a_type(text)}. "
                            "Write it between triple quotes.")
     lines = _lines(text)
     if not lines:

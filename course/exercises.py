@@ -29,6 +29,7 @@ from course.checks import (
 from course.checks.fresh import Seeded
 from course.checks.outcome import Message, Outcome
 from course.timeline import Timeline
+from course.words import counted, nearest
 
 
 @dataclass(frozen=True)
@@ -264,11 +265,12 @@ EXERCISES: dict[str, Exercise] = {exercise.grade_id: exercise for exercise in (
 
 
 def exercise(grade_id: str) -> Exercise:
-    """The exercise with this id. UnknownName, a ValueError, names the id and those that exist."""
+    """The exercise with this id. UnknownName, a ValueError, names the id and those nearest to it."""
     try:
         return EXERCISES[grade_id]
     except (KeyError, TypeError):
-        raise UnknownName(f"there is no exercise {grade_id!r}; there are {', '.join(EXERCISES)}") from None
+        near = nearest(grade_id, EXERCISES, "course.exercises", "EXERCISES")
+        raise UnknownName(f"there is no exercise {grade_id!r}; {near}") from None
 
 
 def judge(grade_id: str, *answers, seed: int | None = None, **trusted) -> Verdict:
@@ -281,7 +283,8 @@ def judge(grade_id: str, *answers, seed: int | None = None, **trusted) -> Verdic
     if entry.manual:
         raise ValueError(f"{grade_id} is marked by a person: there is nothing to check")
     if len(answers) != len(entry.answers):
-        raise ValueError(f"{grade_id} takes {len(entry.answers)} answers ({', '.join(entry.answers)}), got {len(answers)}")
+        wanted = f"{counted(len(entry.answers), 'answer')} ({', '.join(entry.answers)})"
+        raise ValueError(f"{grade_id} takes {wanted}, got {len(answers)}")
     asked = answers if seed is None else [Seeded(answer, seed) for answer in answers]
     outcome = entry.check(*asked, **trusted)
     points = min(float(entry.points), max(0.0, outcome.points))

@@ -19,21 +19,23 @@ from course.machine_check import machine_view
 from course.pipeline import preload
 from course.predictions import PREDICTIONS, NoPercentage, read_sure
 from course.progress import Progress, is_grading
-from course.real_run import GRADED, NoRun, RealRun, asked, no_run, run_subject
+from course.real_run import GRADED, GatedRun, NoRun, RealRun, asked, no_run, run_subject
 from course.schedule import Schedule
 from course.simulation import Costs, simulate
 from course.standing import standing_view
 from course.timeline import Timeline
 from course.view import View, outcome_view, paragraphs, table, together, verdict_view
 from course.widgets.grid_editor import grid_editor
-from course.widgets.hints import hint_buttons
-from course.words import number
+from course.widgets.hints import HintButtons
+from course.widgets.names import explain_names, name_of, not_made
+from course.words import nearest, number
 
 __all__ = ["check", "check_machine", "draw_here", "explore", "explore_layouts", "hand_in", "hint", "open_lab", "practise",
            "predict", "progress", "reveal", "run_for_real", "show", "statements", "when_right"]
 
 if not is_grading():
     preload()
+    explain_names(lambda words: display(paragraphs(words)))
 
 
 def check(grade_id: str, *answers) -> Verdict:
@@ -80,13 +82,14 @@ def hint(grade_id: str, number: int | None = None):
     def take(taken):
         Progress().record_hint(grade_id, taken)
 
+    views = [paragraphs(f"Hint {place} of 3: {text}") for place, text in enumerate(entry.hints, 1)]
     if number is None:
-        return hint_buttons(entry.title, entry.hints, take)
+        return HintButtons(entry.title, [view.html for view in views], take)
     place = as_number(number)
     if place not in (1, 2, 3):
         return paragraphs(f"There is no hint {number!r}: they are 1, 2 and 3.")
     take(int(place))
-    return paragraphs(f"Hint {int(place)} of 3: {entry.hints[int(place) - 1]}")
+    return views[int(place) - 1]
 
 
 def predict(key: str, guess, sure=...) -> View:
@@ -128,7 +131,8 @@ def _prediction(key):
     try:
         return PREDICTIONS[key]
     except (KeyError, TypeError):
-        raise UnknownName(f"there is no prediction {key!r}; there are {', '.join(PREDICTIONS)}") from None
+        near = nearest(key, PREDICTIONS, "course.predictions", "PREDICTIONS")
+        raise UnknownName(f"there is no prediction {key!r}; {near}") from None
 
 
 def reveal(key: str, actual=None, after: str | None = None) -> View:
@@ -164,12 +168,7 @@ def when_right(grade_id: str, view):
     except NameError as error:
         if error.__traceback__.tb_next.tb_next:  # raised further down than in the cell's own function
             raise
-        return paragraphs(_no_name(error))
-
-
-def _no_name(error):
-    return (f"`{error.name}` is not there yet. Run the cell above that makes it, or all of them: Run > Run All Above Selected "
-            "Cell.")
+        return paragraphs(not_made(error.name))
 
 
 def statements(grade_id: str) -> View:
@@ -185,6 +184,15 @@ def _solved(grade_id):
 def _not_yet(grade_id):
     return (f"Not yet: this would give away the answer of the exercise \"{exercise(grade_id).title}\". It comes once its check "
             "gives full points; three hints help on the way.")
+
+
+def _refused(grade_id, name):
+    """What a run that had to wait for this exercise says: it is looked at later too, when the exercise may be done."""
+    if not _solved(grade_id):
+        return _not_yet(grade_id)
+    what, again = (f"`{name}`", f"the cell that makes `{name}`") if name else ("This run", "its cell")
+    return (f"{what} was refused when its cell ran: the check of the exercise \"{exercise(grade_id).title}\" did not give full "
+            f"points then. It does now: run {again} again.")
 
 
 def _confidence(sure):
@@ -242,7 +250,7 @@ def run_for_real(subject, stages: int = 4, micro_batches: int = 4, after: str | 
     if is_grading():
         return no_run(GRADED)
     if after and not _solved(after):
-        return no_run(_not_yet(after))
+        return GatedRun(lambda run: _refused(after, name_of(run)))
     return run_subject(subject, stages, micro_batches, **options)
 
 

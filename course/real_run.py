@@ -1,6 +1,6 @@
 """A learner's answer on real processes, and how its result is shown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from course.answers import Interrupted, LocalAnswer
@@ -155,19 +155,38 @@ class NoRun(View):
     slots = bubble = bubble_measured = gradient_difference = ...
     sizes = None
 
-    def traffic(self) -> View:
-        """Why there is nothing to look at."""
-        return paragraphs("There was no run to look at yet.")
-
-    equality = bubble_table = traffic
-
     def memory(self) -> View:
         """Why there is nothing to look at, with the reason: it is often all that a cell shows of its run."""
         return paragraphs(f"There was no run to look at yet. {self.text}")
 
+    traffic = equality = bubble_table = memory
+
     def backwards_reversed(self):
         """No schedule."""
         return ...
+
+
+class GatedRun(NoRun):
+    """A run that was refused because it would give an answer away. `say(run)` is asked for its words whenever it is shown."""
+
+    def __init__(self, say: Callable[["GatedRun"], str]):
+        object.__setattr__(self, "_say", say)
+
+    @property
+    def text(self):
+        """What is to be said now."""
+        return self._say(self)
+
+    @property
+    def html(self):
+        """The same as HTML."""
+        return paragraphs(self.text).html
+
+
+def missing_runs(runs: Iterable[RealRun | NoRun]) -> View | None:
+    """Why some of these runs are not there, each reason once; None where all are."""
+    reasons = dict.fromkeys(run.text for run in runs if isinstance(run, NoRun))
+    return paragraphs(*reasons) if reasons else None
 
 
 def no_run(text: str) -> NoRun:

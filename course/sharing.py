@@ -4,6 +4,7 @@ import re
 
 from course.schedule import KINDS, MOST_DIGITS, MOST_UNITS, Operation, Schedule
 from course.schedules import SCHEDULES
+from course.words import a_type
 
 MARK, VERSION, END, PART = "pp", 1, "end", "/"
 EXAMPLE = "pp1/1f1b/p4/m8/end"
@@ -95,7 +96,7 @@ def from_line(text: str) -> Schedule:
     '1f1b'
     """
     if not isinstance(text, str):
-        raise ValueError(f"a line of text is wanted, such as {EXAMPLE}; this is a {type(text).__name__}")
+        raise ValueError(f"a line of text is wanted, such as {EXAMPLE}; this is {a_type(text)}")
     line = _ADDED.sub("", text).translate(_LOOKALIKES).lower()
     begin, stop = _BEGIN.search(line), line.rfind(PART + END)
     if not begin:

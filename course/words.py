@@ -1,6 +1,7 @@
-"""Numbers and times in a sentence."""
+"""Numbers, times and names in a sentence."""
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from numbers import Real
 
 
@@ -11,6 +12,29 @@ def counted(number: Real, what: str) -> str:
     ('1 micro-batch', '2 micro-batches', '0 slots')
     """
     return f"{number} {what}{'' if number == 1 else 'es' if what.endswith('ch') else 's'}"
+
+
+def a_type(value: object) -> str:
+    """The type of a value with its article.
+
+    >>> a_type(3), a_type("F0"), a_type(None)
+    ('an int', 'a str', 'None')
+    """
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[0].lower() in 'aeio' else 'a'} {name}"
+
+
+def nearest(name: object, names: Iterable[str], module: str, table: str) -> str:
+    """What to say to a name that is none of `names`: at most three like it, and how to see all, which a module has in a table.
+
+    >>> nearest("tow", ["one", "two"], "course.words", "NAMES")
+    'near it: two. All of them: from course.words import NAMES; print(*NAMES)'
+    """
+    like = []
+    if isinstance(name, str) and name:
+        like = dict.fromkeys([*get_close_matches(name, names), *(other for other in names if other.startswith(name))])
+    near = f"near it: {', '.join(list(like)[:3])}. " if like else ""
+    return f"{near}All of them: from {module} import {table}; print(*{table})"
 
 
 def listed(numbers: Iterable[int]) -> str:

@@ -36,12 +36,12 @@ class Editor:
     def click(self, name):
         self.root.get_by_role("button", name=name).click()
 
-    def drag(self, stage, first, last):
+    def drag(self, stage, first, last, steps=None):
         boxes = [self.at(stage, slot).bounding_box() for slot in (first, last)]
         points = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
         self.page.mouse.move(*points[0])
         self.page.mouse.down()
-        self.page.mouse.move(*points[1], steps=4 * (last - first))
+        self.page.mouse.move(*points[1], steps=steps or 4 * abs(last - first))
         self.page.mouse.up()
 
     def says(self, words):

@@ -149,6 +149,26 @@ def test_a_busy_kernel_is_said_and_what_was_chosen_comes_after(opened):
     assert explorer.root.get_by_role("status").bounding_box()["height"] < 10
 
 
+def test_hint_buttons_say_that_the_kernel_does_not_answer(opened):
+    notebook = opened("explore()", "from course.notebook import hint\nhint('ex2-order')")
+    notebook.run(1)
+    hints = notebook.cell(1)
+    one, two = (hints.get_by_role("button", name=f"Hint {number}", exact=True) for number in (1, 2))
+    assert two.is_disabled()
+    one.click()
+    hints.get_by_text("Hint 1 of 3:").wait_for()
+    assert two.is_enabled() and hints.get_by_text("Hint 2 of 3:").count() == 0
+    notebook.page.evaluate("jupyterapp.shell.currentWidget.context.sessionContext.restartKernel()")
+    two.click()
+    hints.get_by_role("status").filter(has_text="if it was restarted, run this cell again").wait_for()
+    assert hints.get_by_text("Hint 1 of 3:").is_visible()
+    notebook.page.wait_for_function(CONNECTED)
+    notebook.run(1)
+    one.click()
+    hints.get_by_text("Hint 1 of 3:").wait_for()
+    assert hints.get_by_text("No answer from the kernel").count() == 0
+
+
 def test_after_a_restart_the_cell_is_to_be_run_again(opened):
     explorer = Page(opened("explore()"))
     explorer.page.evaluate("jupyterapp.shell.currentWidget.context.sessionContext.restartKernel()")

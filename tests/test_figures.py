@@ -254,3 +254,12 @@ def test_figures_leave_heavy_libraries_out():
 
 def test_a_figure_is_a_value():
     assert Figure("<svg/>", "a") == Figure("<svg/>", "a")
+
+
+@pytest.mark.parametrize("title", ["", "GPipe", "Measured on 4 processes, one slot", "a" * 70])
+def test_the_legend_begins_where_a_narrow_page_still_shows_it(title):
+    """An output of 380 pixels, that of a page of 520, shows 540 units before it has to be scrolled."""
+    drawn = ElementTree.fromstring(timeline_figure(simulate(gpipe(4, 8)), title).svg)
+    ends = {element.text: float(element.get("x")) + 7 * len(element.text) for element in drawn.iter("text")}
+    assert ends["forward"] < 540 and ends["backward"] < 540
+    assert not title or title == "a" * 70 or ends["forward"] - 50 - 23 > 8 + 7.5 * len(title)

@@ -69,7 +69,7 @@ def test_of_what_can_be_read_in_part_that_part_is_kept(text, kept, why):
 
 
 @pytest.mark.parametrize(("text", "why"), [
-    ("hello", "“hello” is not a cell"), (None, "this is a NoneType"), (12, "this is a int"), ([["F0"]], "this is a list"),
+    ("hello", "“hello” is not a cell"), (None, "this is None"), (12, "this is an int"), ([["F0"]], "this is a list"),
     ("F0 " * (MOST_SLOTS + 1), "201 slots"), ("~", "there is none"),
 ])  # fmt: skip
 def test_what_cannot_be_read_is_an_empty_grid_and_a_reason(text, why):

@@ -63,12 +63,12 @@ def test_keys_one_by_one(opened):
     editor.at(0, 0).focus()
     editor.press("f", "f")
     assert (editor.text, editor.focused) == ("F0 F1\n?", "0 2")
-    editor.press("1", "2")  # digits go to what was just typed
-    assert editor.text == "F0  F12\n?"
+    editor.press("1", "1")  # digits go to what was just typed
+    assert editor.text == "F0  F11\n?"
     editor.press("F")
-    assert editor.text.startswith("F0  F12 F11")  # it follows its neighbour
+    assert editor.text.startswith("F0  F11 F10")  # it follows its neighbour
     editor.press("ArrowLeft", "3")  # and, after a move, to the cell in the focus
-    assert editor.text.startswith("F0  F12 F3")
+    assert editor.text.startswith("F0  F11 F3")
     editor.press("ArrowLeft", "Delete")
     assert editor.text == "F0 ?  F3\n?"
     editor.press(".", "End", "b", "Home", "~")
@@ -125,6 +125,54 @@ def test_clicks_strokes_and_their_undoing(opened):
     editor.click("one slot less")
     editor.says("1 to 200 slots")
     assert editor.root.locator("tbody td").count() == 4
+
+
+def test_a_double_click_marks_once(opened):
+    editor = Editor(opened(ANSWER))
+    editor.at(0, 0).dblclick()
+    assert editor.text.startswith("F0\n")
+    editor.at(0, 0).dblclick()  # on an operation it is two clicks
+    assert editor.text.startswith("F2\n")
+    editor.at(0, 1).click()
+    editor.at(0, 2).click()
+    assert editor.text.startswith("F2 F3 F0\n")
+    editor.says("micro-batch 0. It is the next one left, and comes after micro-batch 3.")
+
+
+def test_a_stroke_leaves_no_cell_out_and_numbers_in_time_order(opened):
+    editor = Editor(opened(ANSWER))
+    editor.drag(0, 1, 4, steps=1)
+    editor.drag(1, 4, 1)
+    editor.choose("idle")
+    editor.drag(2, 6, 0, steps=1)
+    assert editor.text == "?  F0 F1 F2 F3\n?  F0 F1 F2 F3\n.  .  .  .  .  .  .\n?"
+    editor.choose("forward")
+    editor.drag(1, 6, 0, steps=2)  # what is there keeps its number
+    assert editor.text.splitlines()[1] == "?  F0 F1 F2 F3"
+    editor.says("The row of stage 1 has all 4 micro-batches forward already")
+    editor.click("Undo")
+    editor.click("Undo")
+    assert editor.text == "?  F0 F1 F2 F3\n?\n?\n?"
+
+
+def test_a_digit_that_is_no_micro_batch_is_refused(opened):
+    notebook = opened(ANSWER, ANSWER.replace("(diagram)", "(diagram, micro_batches=12)"))
+    editor = Editor(notebook)
+    editor.at(0, 0).focus()
+    editor.press("f", "9")
+    editor.says("There is no micro-batch 9: they are numbered 0 to 3. F0 stays.")
+    assert editor.text.startswith("F0\n")
+    editor.press("2", "4")
+    editor.says("There is no micro-batch 4")
+    assert editor.text.startswith("F2\n")
+    editor.press("1")
+    assert editor.text.startswith("F1\n")
+    notebook.run(1)
+    editor = Editor(notebook, 1)
+    editor.at(0, 0).focus()
+    editor.press("f", "1", "2")
+    editor.says("There is no micro-batch 12: they are numbered 0 to 11. F1 stays.")
+    assert editor.text.startswith("F1\n")
 
 
 def test_what_assistive_technology_is_told(opened):

@@ -100,8 +100,8 @@ def test_bytes_are_count_times_bytes_of_one(runs):
     rows = [line.split() for line in text.splitlines()[1:]]
     assert [row[3] for row in rows] == list("444321") and all(row[-1] == row[-2] for row in rows)
     assert "Not here yet: a run of your order" in str(lesson.bytes_beside(count, gpipe, other))
-    assert str(lesson.bytes_beside(count, no_run("no"), no_run("no"))) == (
-        "Not here yet: GPipe's run and a run of your order, once it is 1F1B.")
+    assert str(lesson.bytes_beside(count, no_run("why"), no_run("why"))) == (
+        "Not here yet: GPipe's run and a run of your order, once it is 1F1B.\n\nwhy")
     assert str(lesson.bytes_beside(lambda schedule, p, m, stage: [str(count(schedule, p, m, stage))], gpipe, ours)) == text
 
 
@@ -131,3 +131,8 @@ def test_what_the_room_buys():
 
 def test_a_run_that_is_not_there_says_why():
     assert isinstance(no_run("why"), NoRun) and "There was no run to look at yet. why" in str(no_run("why").memory())
+
+
+def test_one_micro_batch_is_counted_as_one():
+    for said in (lesson.side_by_side(1, 1), lesson.layers_in_flight(1, 1, [1]), lesson.within_room(schedules.gpipe(1, 2), 1)):
+        assert "1 micro-batch" in str(said) and not re.search(r"\b1 (micro-batches|stages|layers)\b", str(said))

@@ -73,7 +73,7 @@ def test_what_a_mailer_does_to_a_line_is_undone(schedule):
 
 
 @pytest.mark.parametrize(("line", "words"), [
-    ("", ["''", "pp1/1f1b/p4/m8/end"]), ("hello", ["'hello'", "pp1/1f1b/p4/m8/end"]), (None, ["NoneType"]),
+    ("", ["''", "pp1/1f1b/p4/m8/end"]), ("hello", ["'hello'", "pp1/1f1b/p4/m8/end"]), (None, ["this is None"]),
     ("pp1/1f1b/p4/m", ["breaks off after", "/end"]), ("pp1/p2/m1/F0,B0/F0", ["breaks off after 'pp1/p2/m1/f0,b0/f0'"]),
     ("pp2/1f1b/p4/m8/end", ["version 2", "version 1"]), ("pp1/1f2b/p4/m8/end", ["'1f2b'", "zb_h1"]),
     ("pp1/1f1b/4/m8/end", ["'4'", "ranks", "p4"]), ("pp1/1f1b/p4/end", ["''", "micro-batches"]),

@@ -121,7 +121,7 @@ def test_an_empty_timeline_has_no_bubble():
     ("", "empty", ["empty"]),
     ("  \n\t\n", "empty", ["empty"]),
     ("...", "empty", ["empty"]),
-    (None, "not-text", ["NoneType"]),
+    (None, "not-text", ["this is None"]),
     (["F0"], "not-text", ["list"]),
     ("F" + "9" * 10_000 + "x", "token", ["Row 0, slot 0", "…"]),
     (" " * 190_000 + "x\nF0", "token", ["Row 0, slot 0", "`x`"]),

@@ -8,13 +8,17 @@ from course.figures.words import place
 from course.words import number, units
 
 LETTER, SAMPLE, GAP = 6.8, 23, 12  # widths in the legend: about a letter, a sample, between entries
+IN_SIGHT = 540  # what a page of 520 pixels shows before the figure is scrolled: it holds the first two entries
+COLUMN = 250  # where the legend begins, so that those of figures one above the other begin at one place
 
 
 def heading(timeline, title) -> tuple[str, float]:
-    """The title on the left and what the boxes mean on the right, below it where it is long; and the height of both."""
+    """The title on the left and what the boxes mean after it, below it where it is long; and the height of both."""
     entries = _legend(timeline.schedule)
-    left = WIDTH - RIGHT + GAP - sum(SAMPLE + LETTER * len(name) + GAP for name, _, _ in entries)
-    line = 19 if 8 + 8 * len(title) < left else 41
+    widths = [SAMPLE + LETTER * len(name) + GAP for name, _, _ in entries]
+    left = max(COLUMN, 8 + 8 * len(title) + 2 * GAP)
+    fits = left + sum(widths[:2]) <= IN_SIGHT + GAP and left + sum(widths) <= WIDTH - RIGHT + GAP
+    left, line = (left, 19) if fits else (8, 41)
     parts = [text(8, 19, title, font_size=14, font_weight=600)] if title else []
     for name, look, chunk in entries:
         parts += [_sample(left, line - 11, look, chunk, timeline.schedule.chunks), text(left + SAMPLE, line, name)]

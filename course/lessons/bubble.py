@@ -10,10 +10,11 @@ from course.checks.outcome import as_number, show_value
 from course.figures import curves_figure
 from course.formulas import bubble_fraction, bubble_over_ideal, micro_batches_needed, to_fraction_of_total
 from course.lessons.one_line import shown
-from course.real_run import NoRun, RealRun, busy
+from course.real_run import NoRun, RealRun, busy, missing_runs
 from course.schedules import gpipe, one_f_one_b
 from course.simulation import Costs, simulate
 from course.view import View, outcome_view, paragraphs, table, together
+from course.words import counted
 
 SIZES = tuple((p, m) for p in (2, 4, 8) for m in (4, 8, 16, 32, 64))
 LARGEST = 10**9  # numbers from here on are shown as they are: no float need hold them
@@ -63,7 +64,8 @@ def ratio_table(p: int = 3, m: int = 6) -> View:
         timelines = [simulate(make(p, m), Costs(1, backward)) for make in (gpipe, one_f_one_b)]
         cells = [(timeline.makespan, _percent(timeline.bubble_fraction)) for timeline in timelines]
         rows.append([f"{backward} x F", *cells[0], *cells[1]])
-    return table(["backward", "GPipe, slots", "bubble", "1F1B, slots", "bubble"], rows, f"{p} stages, {m} micro-batches")
+    return table(["backward", "GPipe, slots", "bubble", "1F1B, slots", "bubble"], rows,
+                 f"{counted(p, 'stage')}, {counted(m, 'micro-batch')}")
 
 
 @shown
@@ -124,8 +126,7 @@ def needed_table(needed: Callable) -> View:
 @shown
 def where_it_ends(runs: Mapping[str, RealRun | NoRun]) -> View:
     """The formula for equal stages and free messages beside what was simulated and measured, a run a line."""
-    missing = next((run for run in runs.values() if isinstance(run, NoRun)), None)
-    if missing:
+    if missing := missing_runs(runs.values()):
         return missing
     rows = []
     for name, run in runs.items():

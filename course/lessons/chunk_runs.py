@@ -10,7 +10,7 @@ from course.checks.outcome import as_number, is_number, show_value
 from course.figures.words import share
 from course.formulas import leanest_chunks, peak_chunks
 from course.lessons.one_line import given, need, shown
-from course.real_run import NoRun, RealRun, busy
+from course.real_run import NoRun, RealRun, busy, missing_runs
 from course.recognition import recognize
 from course.schedule import Schedule
 from course.schedules import interleaved_1f1b, one_f_one_b
@@ -54,8 +54,7 @@ def title_of(run: RealRun) -> str:
 @shown
 def side_by_side(*runs: RealRun | NoRun) -> View:
     """Bubble, messages and memory of runs of one model, measured, and that they compute the same."""
-    missing = next((run for run in runs if isinstance(run, NoRun)), None)
-    if missing:
+    if missing := missing_runs(runs):
         return missing
     rows = [["bubble fraction, simulated", *(share(run.bubble) for run in runs)],
             ["bubble fraction, measured", *(f"{run.bubble_measured:.1%}" for run in runs)],
@@ -119,8 +118,7 @@ def stage_times(layer_times: Sequence, stages: int) -> list:
 @shown
 def your_formulas(bubble: Callable, messages: Callable, factor: Callable, *runs: RealRun | NoRun) -> View:
     """A learner's three formulas beside the runs, the first of them without chunks; and for the lesson's command."""
-    missing = next((run for run in runs if isinstance(run, NoRun)), None)
-    if missing:
+    if missing := missing_runs(runs):
         return missing
     plain, megatrons = runs[0], next((run for run in runs if recognize(run.run.schedule) == "interleaved_1f1b"), runs[-1])
     schedule, answers = megatrons.run.schedule, [LocalAnswer(function) for function in (bubble, messages, factor)]

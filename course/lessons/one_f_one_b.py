@@ -11,12 +11,13 @@ from course.checks.room import first_over, judge_within_room
 from course.figures import memory_figure, stack, timeline_figure
 from course.formulas import peak_in_flight
 from course.lessons.one_line import given, need, shown
-from course.real_run import NoRun, RealRun, asked, busy
+from course.real_run import NoRun, RealRun, asked, busy, missing_runs
 from course.recognition import recognize
 from course.schedule import Operation, Schedule
 from course.schedules import SCHEDULES, gpipe, one_f_one_b
 from course.simulation import Costs, as_far_as_it_goes, simulate
 from course.view import View, outcome_view, paragraphs, table, together
+from course.words import counted
 
 NOT_1F1B = "a run of your order, once it is 1F1B"
 
@@ -28,11 +29,11 @@ def within_room(schedule: Schedule, room: int, title: str = "") -> View:
     over, timeline = first_over(simulate(schedule), rooms), as_far_as_it_goes(schedule, rooms)
     held = memory_figure(timeline.held, timeline.makespan, title=f"Micro-batches held; room for {room}", capacity=room)
     if over is None:
-        said = f"It fits, and takes {timeline.makespan} slots."
+        said = f"It fits, and takes {counted(timeline.makespan, 'slot')}."
     else:
-        said = (f"Stage {over.rank} stops at {over.operation.short}, in slot {over.time}: it holds {over.held - 1} micro-batches "
-                f"and has room for {room}. Only a backward makes room, and in this order the next one comes after "
-                f"{over.operation.short}. The machine stands still, for ever.")
+        said = (f"Stage {over.rank} stops at {over.operation.short}, in slot {over.time}: it holds "
+                f"{counted(over.held - 1, 'micro-batch')} and has room for {room}. Only a backward makes room, and in this order "
+                f"the next one comes after {over.operation.short}. The machine stands still, for ever.")
     return together(stack(timeline_figure(timeline, title=title, summary=False), held), paragraphs(said))
 
 
@@ -70,7 +71,7 @@ def side_by_side(stages: int, micro_batches: int) -> View:
                      ", ".join(map(str, one.peak_activations))])
     heads = ["", "slots, B takes 1", "idle of them, each stage", "slots, B takes 2", "idle of them, each stage",
              "micro-batches held at most, per stage"]
-    return table(heads, rows, f"{stages} stages, {micro_batches} micro-batches")
+    return table(heads, rows, f"{counted(stages, 'stage')}, {counted(micro_batches, 'micro-batch')}")
 
 
 @shown
@@ -122,8 +123,8 @@ def nothing_gained() -> View:
 @shown
 def same_step(one: RealRun | NoRun, other: RealRun | NoRun) -> View:
     """Two measured timelines on one axis, and what they took."""
-    if isinstance(one, NoRun) or isinstance(other, NoRun):
-        return paragraphs("Both runs are needed for this: GPipe's and that of your order.")
+    if missing := missing_runs((one, other)):
+        return together(paragraphs("Both runs are needed for this: GPipe's and that of your order."), missing)
     scale = max(float(run.run.measured.makespan) for run in (one, other))
     figures = [timeline_figure(run.run.measured, title=f"{_title(run)}, measured", scale=scale, slot=1, summary=False)
                for run in (one, other)]
@@ -170,7 +171,8 @@ def bytes_beside(count: Callable, *runs: RealRun | NoRun) -> View:
     found = table(["", "", "your peak_in_flight", "bytes of one", "count x bytes", "bytes measured at most"], rows)
     there = {name for name, _ in named}
     missing = [text for name, text in (("gpipe", "GPipe's run"), ("1f1b", NOT_1F1B)) if name not in there]
-    return together(*[found] * bool(rows), *[paragraphs(f"Not here yet: {' and '.join(missing)}.")] * bool(missing))
+    waits = paragraphs(f"Not here yet: {' and '.join(missing)}.") if missing else None
+    return together(*filter(None, (found if rows else None, waits, missing_runs(runs))))
 
 
 @shown
@@ -183,18 +185,20 @@ def layers_in_flight(layers: int, micro_batches: int, stages: Sequence[int]) -> 
         first, last = (peak_in_flight("1f1b", p, micro_batches, stage) for stage in (0, p - 1))
         rows.append([p, layers // p, first, layers // p * first, layers // p * last])
     heads = ["stages", "layers on each", "in flight on stage 0", "layers' worth held on stage 0", "on the last stage"]
-    return table(heads, rows, f"1F1B, {layers} layers, {micro_batches} micro-batches")
+    return table(heads, rows, f"1F1B, {counted(layers, 'layer')}, {counted(micro_batches, 'micro-batch')}")
 
 
 @shown
 def fewer_stages(few: RealRun | NoRun, many: RealRun | NoRun) -> View:
     """The activation bytes of the same model's first stage, measured on two numbers of stages."""
-    if isinstance(few, NoRun) or isinstance(many, NoRun) or recognize(many.run.schedule) != "1f1b":
+    if missing := missing_runs((few, many)):
+        return together(paragraphs(f"Not here yet: a run of two stages and {NOT_1F1B}."), missing)
+    if recognize(many.run.schedule) != "1f1b":
         return paragraphs(f"Not here yet: {NOT_1F1B}.")
     rows = [[run.run.schedule.stages, run.sizes.layers // run.run.schedule.stages,
              run.run.peak_activations_measured[0], f"{run.run.peak_activation_bytes[0]:,}"] for run in (few, many)]
     return table(["stages", "layers on each", "held at most on stage 0", "bytes measured at most, stage 0"], rows,
-                 f"The same model of {few.sizes.layers} layers")
+                 f"The same model of {counted(few.sizes.layers, 'layer')}")
 
 
 @shown
@@ -207,4 +211,4 @@ def what_room_buys(stages: int, room: int, sizes: Sequence[int]) -> View:
         bubble = float(simulate(one_f_one_b(stages, micro_batches)).bubble_fraction)
         rows.append([micro_batches, *(f"{need}: {'fits' if need <= room else 'no room'}" for need in needs), f"{bubble:.1%}"])
     heads = ["micro-batches", "GPipe holds", "1F1B holds", "bubble"]
-    return table(heads, rows, f"{stages} stages with room for {room}")
+    return table(heads, rows, f"{counted(stages, 'stage')} with room for {room}")

@@ -8,7 +8,7 @@ from course.figures import curves_figure
 from course.formulas import PPConfig, bubble_fraction, total_slots
 from course.lessons.one_line import given, need, shown
 from course.pipeline import Sizes
-from course.real_run import NoRun, RealRun, busy
+from course.real_run import NoRun, RealRun, busy, missing_runs
 from course.simulation import Costs
 from course.view import View, paragraphs, table, together
 
@@ -32,8 +32,7 @@ def emulated(samples: int) -> dict:
 @shown
 def step_times(runs: Mapping[int, RealRun | NoRun]) -> View:
     """The curve over m: measured, simulated, and by the formula, which counts no messages. `runs`: m -> run."""
-    missing = next((run for run in runs.values() if isinstance(run, NoRun)), None)
-    if missing:
+    if missing := missing_runs(runs.values()):
         return missing
     measured = [run.run.step_time_measured * 1000 for run in runs.values()]
     simulated = [run.run.step_time_predicted * 1000 for run in runs.values()]
@@ -59,8 +58,8 @@ def shortest(runs: Mapping[int, RealRun | NoRun]):
 @shown
 def your_choice(best_micro_batch_size: Callable, runs: Mapping[int, RealRun | NoRun]) -> View:
     """The learner's function asked about the devices of these runs, beside the shortest step that was measured."""
-    if shortest(runs) is ...:
-        return next(run for run in runs.values() if isinstance(run, NoRun))
+    if missing := missing_runs(runs.values()):
+        return missing
     by_size = {run.sizes.micro_batch_size: run for run in runs.values()}
     stages, batch = next(((run.run.schedule.stages, m * run.sizes.micro_batch_size) for m, run in runs.items()))
     times = {b: 2 * _operation(run) / 1000 for b, run in by_size.items()}

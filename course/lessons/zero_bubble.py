@@ -9,7 +9,7 @@ from course.figures import stack, timeline_figure
 from course.floors import step_floor
 from course.lessons.one_line import need, shown
 from course.reading import read_schedule
-from course.real_run import NoRun, RealRun, busy
+from course.real_run import NoRun, RealRun, busy, missing_runs
 from course.recognition import recognize
 from course.schedule import Operation, Schedule
 from course.schedules import SCHEDULES
@@ -75,7 +75,7 @@ def _each_from_zero(timeline, micro_batches):
 @shown
 def zero_measured(*runs: RealRun | NoRun) -> View:
     """Steps and bytes of runs of one model, the first one that against which the others are held."""
-    if missing := next((run for run in runs if isinstance(run, NoRun)), None):
+    if missing := missing_runs(runs):
         return missing
     rows = [*_slots(runs),
             ["most idle slots between a rank's first and last operation", *(number(_inside(run.run.predicted)) for run in runs)],
@@ -115,7 +115,7 @@ def who_is_shorter(ranks: int = 4, micro_batches: int = 32, latencies: Sequence 
 @shown
 def links_measured(*runs: RealRun | NoRun) -> View:
     """Steps of runs with slow links, measured beside simulated, and what they hold."""
-    if missing := next((run for run in runs if isinstance(run, NoRun)), None):
+    if missing := missing_runs(runs):
         return missing
     return _beside([*_slots(runs), ["micro-batches held at most", *(max(run.run.peak_activations_measured) for run in runs)],
                     ["bytes of activations at most", *(f"{max(run.run.peak_activation_bytes):,}" for run in runs)]], runs)

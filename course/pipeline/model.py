@@ -7,6 +7,7 @@ from torch import nn
 from torch.nn import functional
 
 from course.pipeline.sizes import VOCABULARY, Sizes
+from course.words import a_type
 
 
 class Embedding(nn.Module):
@@ -72,7 +73,7 @@ def build_stage(sizes: Sizes, stages: int, stage: int, seed: int, build: Callabl
 
 def _module(made, stage):
     if not isinstance(made, nn.Module):
-        raise TypeError(f"build() gave a {type(made).__name__} for stage {stage}: a torch.nn.Module is needed")
+        raise TypeError(f"build() gave {a_type(made)} for stage {stage}: a torch.nn.Module is needed")
     return made
 
 

@@ -7,6 +7,7 @@ from course.pipeline.record import CLOCKS, ENGINES
 from course.pipeline.sizes import Sizes, need_whole
 from course.schedule import Schedule
 from course.simulation import Costs
+from course.words import a_type
 
 MOST_RANKS = 16  # a process each
 MOST_STAGES = 64
@@ -27,7 +28,7 @@ def read_costs(forward, backward, costs) -> Costs:
 def check(schedule, clock, slot_seconds, steps, seed, costs, workers, dp=1):
     """ValueError for the first value that cannot be."""
     if not isinstance(schedule, Schedule):
-        raise ValueError(f"a Schedule is needed, not a {type(schedule).__name__}: take schedules.gpipe(4, 4), or the "
+        raise ValueError(f"a Schedule is needed, not {a_type(schedule)}: take schedules.gpipe(4, 4), or the "
                          ".schedule of a drawing")
     if clock not in tuple(CLOCKS):
         raise ValueError(f"clock = {clock!r}: one of {', '.join(CLOCKS)} is needed")

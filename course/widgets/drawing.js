@@ -17,10 +17,9 @@ function followDrawing(model, changed) {
     get used() { return Math.max(...drawing.rows.map(row => row.findLastIndex(cell => cell) + 1)); },
     get open() { return drawing.rows.flatMap(row => row.slice(0, drawing.used)).filter(cell => !cell).length; },
 
-    // Mark one cell; all that is marked in one stroke of the mouse is one step for undo.
-    put([stage, slot], cell, stroke) {
-      change(rows => rows.map((row, at) => at === stage ? row.with(slot, cell) : row), stroke);
-    },
+    put([stage, slot], cell) { change(rows => rows.map((row, at) => at === stage ? row.with(slot, cell) : row)); },
+    // All that is marked in one stroke of the mouse is one step for undo.
+    draw(rows, stroke) { change(() => rows, stroke); },
     clear() { change(rows => rows.map(row => row.map(() => ""))); },
     resize(slots) {
       if (slots < 1 || slots > MOST_SLOTS) return false;

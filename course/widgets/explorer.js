@@ -1,8 +1,7 @@
 // Controls, and below them what the kernel answers. One setting is on its way at most; what is chosen meanwhile goes next.
 // What there is to choose and what an answer says, Python alone knows: this page is that of every Explorer.
 
-const PATIENCE = 3000, QUIET = 600;  // milliseconds: without an answer, without a new answer
-const NO_ANSWER = "No answer from the kernel yet. It may be busy with another cell; if it was restarted, run this cell again.";
+const QUIET = 600;  // milliseconds without a new answer
 
 function render({model, el}) {
   const words = model.get("words");
@@ -11,15 +10,15 @@ function render({model, el}) {
   const below = make("div", {class: "lex-below", tabindex: "-1"}, remarks, picture, numbers, grid);
   const said = make("div", {class: "lex-said", role: "status"});
   const name = `lex-${Math.random().toString(36).slice(2)}`;  // radio buttons of one view belong together
-  let late, quiet;
+  const waiting = patience(words => { said.textContent = words; said.classList.add("lex-late"); });
+  let quiet;
 
   const send = changed => {
     const wanted = {...model.get("wanted"), ...changed};
     wanted.turn += 1;
     model.set("wanted", wanted);
     model.save_changes();
-    clearTimeout(late);
-    late = setTimeout(() => { said.textContent = NO_ANSWER; said.classList.add("lex-late"); }, PATIENCE);
+    waiting.ask();
   };
 
   // ---- what is chosen
@@ -86,7 +85,7 @@ function render({model, el}) {
         && button.textContent === focused.textContent);
       (like || below).focus({preventScroll: true});
     }
-    if (shown.turn === model.get("wanted").turn) clearTimeout(late);
+    if (shown.turn === model.get("wanted").turn) waiting.stop();
     clearTimeout(quiet);
     said.classList.remove("lex-late");
     if (shown.turn) quiet = setTimeout(() => { said.textContent = shown.summary; }, QUIET);
@@ -108,7 +107,7 @@ function render({model, el}) {
   model.on("change:wanted", follow);
   model.on("change:shown", show);
   return () => {
-    clearTimeout(late);
+    waiting.stop();
     clearTimeout(quiet);
     model.off("change:wanted", follow);
     model.off("change:shown", show);

@@ -11,31 +11,38 @@ function render({model, el}) {
   let cells = [], focus = [0, 0];   // the table's cells, and the one that Tab comes to
   let brush = BRUSHES[0][0];
   let typed = null;                 // {place, digits}: the operation that the next digit belongs to
-  let drag = null;                  // {last, moved, stroke} while the mouse paints
+  let drag = null;                  // {last, before, places, stroke} while the mouse paints; `places` once it has moved
+  let fresh = "";                   // the cell that the first click of a double click marked: the second leaves it
   const drawing = followDrawing(model, paint);
 
   // ---- marking
 
-  function put(place, cell, stroke) {
-    drawing.put(place, cell, stroke);
+  function put(place, cell) {
+    drawing.put(place, cell);
     tell(`Stage ${place[0]}, slot ${place[1]}: ${inWords(cell)}.`);
   }
 
-  function putNext(place, kind, stroke) {
-    const number = nextNumber(drawing.rows[place[0]], place[1], kind, drawing.microBatches);
-    if (number >= 0) put(place, kind + number, stroke);
-    else tell(`The row of stage ${place[0]} has all ${drawing.microBatches} micro-batches ${inWords(kind)} already: `
-      + "erase one first, or change its number.");
+  const tellFull = (stage, kind) => tell(`The row of stage ${stage} has all ${drawing.microBatches} micro-batches `
+    + `${inWords(kind)} already: erase one first, or change its number.`);
+
+  function putNext(place, kind) {
+    const row = drawing.rows[place[0]], left = leftNumber(row, place[1], kind);
+    const number = nextNumber(row, place[1], kind, drawing.microBatches);
+    if (number < 0) tellFull(place[0], kind);
+    else put(place, kind + number);
+    if (number >= 0 && left !== undefined && Math.abs(number - left) > 1) {
+      tell(`${say.textContent} It is the next one left, and comes after micro-batch ${left}.`);
+    }
     return number >= 0;
   }
 
   // What a click does; a second click on an operation turns its number, a stroke over it does not.
-  function mark(place, stroke) {
+  function mark(place) {
     const row = drawing.rows[place[0]];
-    if (brush === IDLE || !brush) put(place, brush, stroke);
-    else if (kindOf(row[place[1]]) !== brush) putNext(place, brush, stroke);
+    if (brush === IDLE || !brush) put(place, brush);
+    else if (kindOf(row[place[1]]) !== brush) putNext(place, brush);
     else {
-      const number = stroke ? -1 : turnNumber(row, place[1], drawing.microBatches);
+      const number = turnNumber(row, place[1], drawing.microBatches);
       if (number >= 0) put(place, brush + number);
     }
   }
@@ -43,8 +50,11 @@ function render({model, el}) {
   function digit(key) {
     const place = typed ? typed.place : focus, cell = drawing.rows[place[0]][place[1]];
     if (!kindOf(cell)) return tell("A digit changes the micro-batch of a forward or backward: press F or B first.");
-    const longer = Number(`${numberOf(cell)}${key}`);
-    const number = typed?.digits && longer <= drawing.microBatches ? longer : Number(key);
+    const most = drawing.microBatches - 1;
+    // where no number has two digits, a second digit is another number
+    const number = typed?.digits && most > 9 ? Number(`${numberOf(cell)}${key}`) : Number(key);
+    typed = {place, digits: false};
+    if (number > most) return tell(`There is no micro-batch ${number}: they are numbered 0 to ${most}. ${cell} stays.`);
     put(place, cell.replace(/\d+$/, number));
     typed = {place, digits: true};
   }
@@ -123,20 +133,27 @@ function render({model, el}) {
 
   function hold(event) {
     typed = null;
-    drag = placeOf(event) ? {last: placeOf(event), moved: false, stroke: Symbol("stroke")} : null;
+    drag = placeOf(event) ? {last: placeOf(event), before: drawing.rows, places: null, stroke: Symbol("stroke")} : null;
   }
 
   function stroke(event) {
     const place = placeOf(event);
     if (!drag || !place || !(event.buttons & 1) || String(place) === String(drag.last)) return;
-    if (!drag.moved) mark(drag.last, drag.stroke);
-    Object.assign(drag, {last: place, moved: true});
-    mark(place, drag.stroke);
+    drag.places ??= new Map([[String(drag.last), drag.last]]);
+    between(drag.last, place).forEach(crossed => drag.places.set(String(crossed), crossed));  // a fast mouse leaves cells out
+    drag.last = place;
+    const {rows, full} = stroked(drag.before, drag.places.values(), brush, drawing.microBatches);
+    drawing.draw(rows, drag.stroke);
+    if (full >= 0) tellFull(full, brush);
+    else tell(`Stage ${place[0]}, slot ${place[1]}: ${inWords(drawing.rows[place[0]][place[1]])}.`);
   }
 
   function click(event) {  // also what assistive technology sends, without any pointer
     const place = placeOf(event);
-    if (place && !drag?.moved) mark(place);
+    if (place && !drag?.places && !(event.detail > 1 && fresh === String(place))) {
+      if (event.detail <= 1) fresh = kindOf(drawing.rows[place[0]][place[1]]) === brush ? "" : String(place);
+      mark(place);
+    }
     drag = null;
   }
 

@@ -55,8 +55,12 @@ def explored_lab(setting: LabSetting, subject: LabSubject) -> LabExploration:
     own = placed(timeline)
     return LabExploration(stack(*figures), numbers, tuple(line for table in tables for line in _lines(*table)),
                           (_named(subject), *_first(subject.drawn_faults)),
-                          f"{subject.name}: {number(own.step)} slots; at most {number(own.peak)} micro-batches held on a rank; "
+                          f"{subject.name}: {number(own.step)} slots; at most {_micro_batches(own.peak)} held on a rank; "
                           f"bubble {share(timeline.bubble_fraction)}")
+
+
+def _micro_batches(held):
+    return f"{number(held)} micro-batch{'' if held == 1 else 'es'}"
 
 
 def _named(subject):
@@ -125,9 +129,8 @@ def _numbers(timeline, subject, floor):
     least = next(held for step, held in reversed(floor) if step <= own.step)
     shortest = floor[0][0]
     over = "no shorter one is possible" if own.step == shortest else f"{number(own.step - shortest)} above it"
-    held = f"{number(own.peak)} micro-batch{'es' * (own.peak != 1)}"
     rows = [("step", f"{number(own.step)} slots", f"{number(shortest)} slots: {over}"),
-            ("most held on a rank", held, f"{number(least)} in a step of this length"),
+            ("most held on a rank", _micro_batches(own.peak), f"{number(least)} in a step of this length"),
             ("bubble, idle over total", share(timeline.bubble_fraction), "")]
     return ("", subject.known or "yours", "proven floor of this placement"), rows
 

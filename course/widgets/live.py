@@ -20,7 +20,7 @@ class Live(anywidget.AnyWidget):
     `words` names the parts of the page, and the key that the choices set.
     """
 
-    _esm = "\n".join((_HERE / name).read_text("utf-8") for name in ("elements.js", "explorer.js"))
+    _esm = "\n".join((_HERE / name).read_text("utf-8") for name in ("elements.js", "answers.js", "explorer.js"))
     _css = "\n".join((_HERE / name).read_text("utf-8") for name in ("base.css", "explorer.css"))
     words = traitlets.Dict().tag(sync=True)
     choices = traitlets.List().tag(sync=True)

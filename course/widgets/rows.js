@@ -19,11 +19,14 @@ function writeRows(rows) {
   return marked.map(row => row.map(cell => (cell || UNMARKED).padEnd(width)).join(" ").trimEnd()).join("\n");
 }
 
+// The micro-batch of the last operation of this kind before a slot, undefined where there is none.
+const leftNumber = (row, slot, kind) => row.slice(0, slot).filter(cell => kindOf(cell) === kind).map(numberOf).at(-1);
+
 // The micro-batch that most likely comes next in a row, -1 when every one is there: it follows the one on the left.
 function nextNumber(row, slot, kind, microBatches) {
   const used = new Set(row.filter((cell, at) => at !== slot && kindOf(cell) === kind).map(numberOf));
   const free = number => number >= 0 && number < microBatches && !used.has(number);
-  const left = row.slice(0, slot).filter(cell => kindOf(cell) === kind).map(numberOf).at(-1);
+  const left = leftNumber(row, slot, kind);
   const likely = left === undefined ? [] : [left + 1, left - 1].filter(free);
   return likely.concat([...Array(microBatches).keys()].filter(free), -1)[0];
 }
@@ -37,6 +40,30 @@ function turnNumber(row, slot, microBatches) {
     if (!used.has(number)) return number;
   }
   return -1;
+}
+
+// The cells from one to another in a straight line, without the first.
+function between([stage, slot], [toStage, toSlot]) {
+  const steps = Math.max(Math.abs(toStage - stage), Math.abs(toSlot - slot));
+  return Array.from({length: steps}, (_, at) => [
+    stage + Math.round((toStage - stage) * (at + 1) / steps), slot + Math.round((toSlot - slot) * (at + 1) / steps)]);
+}
+
+// Rows with these cells marked by one stroke, whichever way it went: each row's operations are numbered in time order.
+// An operation of this kind stays as it is. `full` is the row that has all micro-batches already, -1 where none has.
+function stroked(rows, places, brush, microBatches) {
+  const drawn = rows.map(row => [...row]);
+  let full = -1;
+  for (const [stage, slot] of [...places].sort((one, other) => one[0] - other[0] || one[1] - other[1])) {
+    const row = drawn[stage];
+    if (brush === IDLE || !brush) row[slot] = brush;
+    else if (kindOf(row[slot]) !== brush) {
+      const number = nextNumber(row, slot, brush, microBatches);
+      if (number >= 0) row[slot] = brush + number;
+      else full = stage;
+    }
+  }
+  return {rows: drawn, full};
 }
 
 function inWords(cell) {
