@@ -27,15 +27,11 @@ class Contents:
         self.others: list[str] = []
         self._files = self._bytes = 0
 
-    def count_file(self):
-        """Rejected when there are too many."""
+    def is_wanted(self, path: PurePosixPath) -> bool:
+        """Whether a file is a notebook of the course. Rejected when there are too many files, or it should not be there."""
         self._files += 1
         if self._files > MOST_FILES:
             raise Rejected(f"it holds more than {MOST_FILES} files: ask for the notebooks only")
-
-    def is_wanted(self, path: PurePosixPath) -> bool:
-        """Whether a file is a notebook of the course. Rejected when there are too many files, or it should not be there."""
-        self.count_file()
         if path.suffix.lower() in OTHER_ARCHIVES:
             raise Rejected(f"{shown(path.name)} is an archive, but no zip: unpack it, or ask for a zip")
         if notebook_named(path.name) and not path.name.startswith("."):
@@ -89,7 +85,6 @@ def _read(path, contents):
     if stat.S_ISDIR(kind):
         _read_folder(path, contents)
     elif path.suffix.lower() == ".zip":
-        contents.count_file()
         _read_zip(read_file(path, MOST_ZIP), contents)
     elif contents.is_wanted(path):
         contents.add(path, read_file(path))
@@ -137,9 +132,9 @@ def _refuse_overlaps(members: Iterable[zipfile.ZipInfo]):
 def _read_member(archive, member, contents):
     path, kind = PurePosixPath(member.filename.replace("\\", "/")), stat.S_IFMT(member.external_attr >> 16)
     if path.is_absolute() or ".." in path.parts or ":" in (path.parts or ("",))[0]:
-        raise Rejected(f"{shown(str(path))} in it leads out of its folder")
+        raise Rejected(f"{shown(str(path))} in it leads out of its folder: ask for an ordinary zip")
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise Rejected(f"{shown(str(path))} in it is a link or a device")
+        raise Rejected(f"{shown(str(path))} in it is a link or a device: ask for an ordinary zip")
     if member.is_dir() or set(PASSED_OVER) & set(path.parts):
         return
     if path.suffix.lower() == ".zip":
@@ -151,8 +146,9 @@ def _read_member(archive, member, contents):
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others take gigabytes to unpack a little
         raise Rejected("it is packed by a method that is not taken: ask for an ordinary zip")
     if member.file_size > MAX_BYTES:
-        raise Rejected(f"{shown(path.name)} has {member.file_size / 1e6:.0f} MB unpacked, more than {MAX_BYTES / 1e6:.0f}")
+        raise Rejected(f"{shown(path.name)} has {member.file_size / 1e6:.0f} MB unpacked, more than {MAX_BYTES / 1e6:.0f}: "
+                       "ask for it without outputs")
     if member.file_size > SMALL and member.file_size > MOST_RATIO * member.compress_size:
-        raise Rejected(f"{shown(path.name)} is packed more than {MOST_RATIO} to 1, as no notebook is")
+        raise Rejected(f"{shown(path.name)} is packed more than {MOST_RATIO} to 1, as no notebook is: ask for it again")
     with archive.open(member) as packed:  # what is really in it, whatever its header says
         contents.add(path, packed.read(MAX_BYTES))

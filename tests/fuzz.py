@@ -156,8 +156,9 @@ MEMBER = st.sampled_from([f"{NAME}.ipynb", f"{ASSIGNMENT}/{NAME}.ipynb", "../x",
 ZIP = st.builds(lambda members, method, cuts: cut(zipped(members.items(), method), cuts),
                 st.dictionaries(MEMBER, st.text(max_size=50), max_size=4),
                 st.sampled_from([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA]), CUTS)
-RAW_NAME = MEMBER.map(str.encode) | st.sampled_from([b"", b"\0x", b"/", b"a/\xff", f"{NAME}.ipynb\0".encode()]) | st.binary(max_size=9)
-RAW_ZIP = st.builds(cut, raw_zips(RAW_NAME), st.just([]) | CUTS)
+RAW_NAME = st.just(f"{NAME}.ipynb".encode()) | MEMBER.map(str.encode) | st.sampled_from(
+    [b"", b"\0x", b"/", b"a/\xff", f"{NAME}.ipynb\0".encode()])
+RAW_ZIP = raw_zips(RAW_NAME) | st.builds(cut, raw_zips(RAW_NAME), CUTS)
 
 
 def zips(data):

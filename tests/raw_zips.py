@@ -57,34 +57,44 @@ def _numbers(bits):
     return st.sampled_from(sorted(number for number in edges if number < 2**bits)) | st.integers(0, 300)
 
 
+_EXTRAS = st.lists(st.builds(
+    extra_field, st.sampled_from([ZIP64, UNICODE_PATH, 0x7855]) | _numbers(16),
+    st.lists(_numbers(64), max_size=4).map(lambda numbers: struct.pack(f"<{len(numbers)}Q", *numbers)) | st.binary(max_size=12),
+    st.none() | st.none() | _numbers(16)), max_size=3).map(b"".join)
+_METHODS = st.sampled_from([STORED, DEFLATED, 9, 12, 14, 99])
+_FLAGS = st.sampled_from([0, 1, 8, 0x20, 0x40, 0x800, 0x2000, 0xffff])
+
+
 @st.composite
 def raw_zips(draw, names: st.SearchStrategy[bytes]) -> bytes:
-    """Zips of a few members, in which some fields are true and others say anything."""
-    def field(true, bits):
-        return draw(_numbers(bits)) if draw(st.integers(0, 5)) == 0 else min(true, 2**bits - 1)
+    """Zips of a few members in which most fields are true, and the others say anything."""
+    def mostly(true, other):
+        return draw(other) if draw(st.integers(0, 29)) == 29 else true
 
-    extras = st.just(b"") | st.lists(st.builds(
-        extra_field, st.sampled_from([ZIP64, UNICODE_PATH, 0x7855]) | _numbers(16),
-        st.lists(_numbers(64), max_size=4).map(lambda numbers: struct.pack(f"<{len(numbers)}Q", *numbers)) | st.binary(max_size=12),
-        st.none() | _numbers(16)), max_size=3).map(b"".join)
-    methods = st.sampled_from([STORED, DEFLATED, DEFLATED, 9, 12, 14, 99])
-    flags = st.sampled_from([0, 0, 0, 1, 8, 0x20, 0x40, 0x800, 0x2000, 0xffff])
-    members, known, entries = draw(st.just(b"") | st.binary(max_size=9)), [], []
-    for _ in range(draw(st.integers(0, 4))):
-        name, data, method = draw(names), draw(st.binary(max_size=60) | st.sampled_from([b"{}", bytes(5000)])), draw(methods)
+    def field(true, bits, other=1):
+        return draw(_numbers(bits)) if draw(st.integers(1, 30)) > 30 - other else min(true, 2**bits - 1)
+
+    members, known, entries = mostly(b"", st.binary(max_size=9)), [], []
+    for _ in range(draw(st.integers(1, 4))):
+        name, data = draw(names), draw(st.sampled_from([b"{}", b"{}", bytes(5000)]) | st.binary(max_size=60))
+        method = draw(st.sampled_from([STORED, DEFLATED]))
         packed = deflated(data) if method == DEFLATED else data
-        told = {"checksum": zlib.crc32(data), "method": method, "flags": draw(flags)}
+        told = {"checksum": zlib.crc32(data), "method": method, "flags": mostly(0, _FLAGS)}
         known.append((name, len(members), len(packed), len(data), told))
-        members += local_header(name, packed, size=field(len(data), 32), extra=draw(extras), **told)
-    for _ in range(draw(st.integers(0, 6))):
-        name, offset, packed_size, size, told = draw(st.sampled_from(known)) if known else (b"", 0, 0, 0, {})
-        if draw(st.integers(0, 5)) == 0:
-            name, told = draw(names), told | {"flags": draw(flags), "method": draw(methods), "checksum": draw(_numbers(32))}
-        entries.append(listed(name, field(offset, 32), field(packed_size, 32), field(size, 32), extra=draw(extras),
-                              comment=draw(st.binary(max_size=5)), version=field(20, 16), attributes=field(0, 32), **told))
+        members += local_header(mostly(name, names), packed, size=field(len(data), 32), extra=mostly(b"", _EXTRAS), **told)
+    for true in known + mostly([], st.lists(st.sampled_from(known), max_size=3)):
+        name, offset, packed_size, size, told = mostly(true, st.sampled_from(known))
+        extra = mostly(b"", _EXTRAS)
+        if draw(st.integers(0, 7)) == 7:  # the true values, or what stands for them, are in ZIP64's extra field
+            extra += extra_field(ZIP64, struct.pack("<3Q", *(field(one, 64, 6) for one in (size, packed_size, offset))))
+            size = packed_size = offset = 2**32 - 1
+        told = told | {"flags": mostly(told["flags"], _FLAGS), "method": mostly(told["method"], _METHODS)}
+        entries.append(listed(mostly(name, names), field(offset, 32), field(packed_size, 32), field(size, 32),
+                              extra=extra, comment=mostly(b"", st.binary(max_size=5)), version=field(20, 16),
+                              attributes=field(0, 32), **told | {"checksum": field(told["checksum"], 32)}))
     directory, place, zip64 = b"".join(entries), len(members), b""
-    if draw(st.booleans()):
+    if draw(st.integers(0, 3)) == 3:
         zip64 = end_64(field(len(entries), 64), field(len(directory), 64), field(place, 64), field(place + len(directory), 64),
                        field(1, 32))
     return members + directory + zip64 + end(field(len(entries), 16), field(len(directory), 32), field(place, 32),
-                                             draw(st.binary(max_size=9)), draw(st.none() | _numbers(16)))
+                                             mostly(b"", st.binary(max_size=9)), mostly(None, _numbers(16)))
