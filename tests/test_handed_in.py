@@ -78,8 +78,8 @@ def test_a_spoiled_zip_costs_its_student_alone(downloads, kind):
 
 @pytest.mark.parametrize("error", [
     MemoryError(), RecursionError("too\ndeep"), OverflowError("\x1b[2J" * 90), IndexError(),
-    PermissionError(13, "Permission denied"),
-    AssertionError(), UnicodeEncodeError("a", "b", 0, 1, "c")], ids=lambda error: type(error).__name__)
+    PermissionError(13, "Permission denied"), AssertionError(),
+    UnicodeEncodeError("a", "b", 0, 1, "c")], ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("path", ["m.zip", f"m/{NAMES[0]}", f"m/{ASSIGNMENT}.zip", f"m_{NAMES[0]}"])
 def test_whatever_reading_raises_costs_one_student(downloads, monkeypatch, path, error):
     (downloads / path).parent.mkdir(exist_ok=True)
