@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autograder.downloads import RULES, sort_by_student
-from autograder.files import Rejected, shown
+from autograder.files import Rejected, said, shown
 from autograder.handed_in import read_handed_in
 from course.hand_in import ASSIGNMENT, notebooks_to_hand_in
 
@@ -52,6 +52,8 @@ def _collect_one(student, paths, submitted, again):
         return Collected(student, "rejected", str(error))
     except OSError as error:
         return Collected(student, "rejected", f"{target} cannot be written: {error.strerror or error}")
+    except Exception as error:  # whatever happens, the class goes on
+        return Collected(student, "rejected", f"it could not be collected ({said(error)}): open it by hand, or ask for it again")
     missing = [name for name in notebooks_to_hand_in() if name not in contents.notebooks]
     return Collected(student, "collected", f"without {', '.join(missing)}" if missing else "")
 

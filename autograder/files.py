@@ -45,3 +45,13 @@ def read_file(path: Path, most: int = MAX_BYTES) -> bytes:
         raise Rejected(f"{shown(path.name)} has {about.st_size / 1e6:.0f} MB, and {most / 1e6:.0f} MB are allowed: "
                        "clear its outputs and save it")
     return data
+
+
+def said(error: Exception) -> str:
+    """What an error says, as one short and harmless line; its kind where it says nothing.
+
+    >>> said(ValueError("not a\\nzip")), said(MemoryError())
+    ('not a zip', 'MemoryError')
+    """
+    text = " ".join(str(getattr(error, "strerror", None) or error).split())[:80]
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text) or type(error).__name__

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -49,24 +49,24 @@ def read_submission(folder: Path, releases: Mapping[str, Release]) -> Submission
     folder = _assignment_folder(Path(folder), notes)
     names = sorted(_listed(folder))
     found = {name: f"{name}.ipynb" for name in releases if f"{name}.ipynb" in names}
-    raw = {}
+
+    def take(name, cells):
+        """Once its cells are taken, a parsed file is let go: it may fill hundreds of MB."""
+        notebooks[name] = tuple(_assemble(name, cells, releases[name], notes))
+
     for name, file in found.items():
         try:
-            raw[name] = _read_cells(folder / file, file, notes)
+            take(name, _read_cells(folder / file, file, notes))
         except Rejected as error:
             rejected[name] = str(error)
     left = [name for name in names if name not in found.values()]
     missing = [name for name in releases if name not in found]
-    raw |= _by_content(folder, left[:MAX_FILES], {name: releases[name] for name in missing}, notes)
-    for name in releases:
-        if name in raw:
-            notebooks[name] = tuple(_assemble(name, raw[name], releases[name], notes))
-        elif name not in rejected:
-            notes.append(f"{name}: not handed in")
+    _by_content(folder, left[:MAX_FILES], {name: releases[name] for name in missing}, notes, take)
+    notes += [f"{name}: not handed in" for name in releases if name not in notebooks and name not in rejected]
     notes += [f"{name}: rejected, {reason}" for name, reason in rejected.items()]
     if not notebooks:
         raise Rejected("; ".join(rejected.values()) or "no notebook of this course is in it")
-    return Submission(notebooks, tuple(notes), rejected)
+    return Submission({name: notebooks[name] for name in releases if name in notebooks}, tuple(notes), rejected)
 
 
 def _assignment_folder(folder, notes):
@@ -107,10 +107,11 @@ def _plain(name):
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
 
 
-def _by_content(folder, files, missing: Mapping[str, Release], notes):
-    """The notebooks that are there under another name: most of their grade_ids are those of one that is missing."""
-    found, left = {}, MAX_TOTAL
+def _by_content(folder, files, missing: Mapping[str, Release], notes, take: Callable[[str, list], None]):
+    """Take the notebooks that are there under another name: most of their grade_ids are those of one that is missing."""
+    found, left = set(), MAX_TOTAL
     for file in files:
+        cells = ()  # the last file's are let go before this one is parsed
         wanted = [name for name in missing if name not in found and left > 0]
         try:
             size = os.lstat(folder / file).st_size
@@ -122,11 +123,11 @@ def _by_content(folder, files, missing: Mapping[str, Release], notes):
         ids = {_grade_id(cell) for cell in cells}
         name = max(wanted, key=lambda name: len(ids & set(missing[name].cells)), default=None)
         if name and 2 * len(ids & set(missing[name].cells)) >= len(missing[name].cells):
-            found[name] = cells
+            found.add(name)
             notes += [*said, f"{name}: handed in as {shown(file)}"]
+            take(name, cells)
         elif file not in WITHOUT_POINTS:
             notes.append(f"{shown(file)} was not graded: it is no notebook with exercises, a second copy of one, or one too many")
-    return found
 
 
 def _read_cells(path, file, notes):

@@ -38,6 +38,7 @@ from autograder.worker import HEADER, frame_of
 from course.answers import Raised
 from course.hand_in import ASSIGNMENT
 from course.wire import WireError, from_wire
+from tests.raw_zips import raw_zips
 
 NAME = "3_bubble_fraction"
 ROUND = 500  # examples with one seed
@@ -155,6 +156,9 @@ MEMBER = st.sampled_from([f"{NAME}.ipynb", f"{ASSIGNMENT}/{NAME}.ipynb", "../x",
 ZIP = st.builds(lambda members, method, cuts: cut(zipped(members.items(), method), cuts),
                 st.dictionaries(MEMBER, st.text(max_size=50), max_size=4),
                 st.sampled_from([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA]), CUTS)
+RAW_NAME = st.just(f"{NAME}.ipynb".encode()) | MEMBER.map(str.encode) | st.sampled_from(
+    [b"", b"\0x", b"/", b"a/\xff", f"{NAME}.ipynb\0".encode()])
+RAW_ZIP = raw_zips(RAW_NAME) | st.builds(cut, raw_zips(RAW_NAME), CUTS)
 
 
 def zips(data):
@@ -164,7 +168,7 @@ def zips(data):
         try:
             found = read_handed_in([place / "one.zip"])
         except Rejected as error:
-            assert str(error) and "\n" not in str(error)
+            assert str(error).isprintable() and 0 < len(str(error)) < 300
             return
         assert set(found.notebooks) <= {f"{NAME}.ipynb"} and all(type(data) is bytes for data in found.notebooks.values())
         assert [path.name for path in place.iterdir()] == ["one.zip"]
@@ -231,7 +235,7 @@ def frames(data):
     assert session.run("x = 1") == Raised("Ended", session.ended) and type(session.output) is str
 
 
-TARGETS = {"intake": (intake, FILE), "notebooks": (notebooks, EDITS), "zips": (zips, ZIP), "wire": (wire, ANSWER),
+TARGETS = {"intake": (intake, FILE), "notebooks": (notebooks, EDITS), "zips": (zips, ZIP | RAW_ZIP), "wire": (wire, ANSWER),
            "frames": (frames, SENT)}
 
 
