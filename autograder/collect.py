@@ -10,8 +10,8 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from autograder.downloads import RULES, sort_by_student
-from autograder.files import Rejected, said, shown
+from autograder.downloads import PLACES, sort_by_student
+from autograder.files import Rejected, alike, said, shown
 from autograder.handed_in import read_handed_in
 from course.hand_in import ASSIGNMENT, notebooks_to_hand_in
 
@@ -27,13 +27,20 @@ class Collected(NamedTuple):
     detail: str
 
 
-def collect(downloads: Path, submitted: Path, pattern: re.Pattern | None = None, again: bool = False) -> list[Collected]:
+def collect(downloads: Path, submitted: Path, pattern: re.Pattern | None = None, again: bool = False,
+            task: str = "") -> list[Collected]:
     """Lay every student's notebooks into `submitted`, whole or not at all. OSError when a folder is not there."""
-    students, nobodys = sort_by_student(os.listdir(downloads), pattern)
+    students, nobodys = sort_by_student(os.listdir(downloads), pattern, task)
     submitted.mkdir(parents=True, exist_ok=True)
     found = [_collect_one(student, [downloads / name for name in names], submitted, again)
              for student, names in students.items()]
-    return found + [Collected(shown(name), "rejected", reason) for name, reason in nobodys.items()]
+    others = alike([*students, *(name for name in os.listdir(submitted) if not name.startswith("."))])
+    return ([one._replace(detail=", ".join(filter(None, [one.detail, _looks_like(others.get(one.student))]))) for one in found]
+            + [Collected(name, "rejected", reason) for name, reason in nobodys.items()])
+
+
+def _looks_like(others):
+    return f"its id looks like {' and '.join(map(ascii, others))}: see that these are two people" if others else ""
 
 
 def _collect_one(student, paths, submitted, again):
@@ -95,10 +102,12 @@ def add(parser: argparse.ArgumentParser):
     """The arguments of `collect`."""
     parser.add_argument("downloads", type=Path, metavar="DOWNLOADS",
                         help="the folder with a zip, a folder or loose notebooks for each student, as the LMS names them: "
-                             f"{', '.join(RULES)}; or <student>.zip, <student>/, <student>_<notebook>.ipynb")
+                             f"{', '.join(PLACES)}; or <student>.zip, <student>/, <student>_<notebook>.ipynb")
     parser.add_argument("--into", type=Path, default=Path(SUBMITTED), metavar="SUBMITTED", help=f"nbgrader's folder; {SUBMITTED}")
     parser.add_argument("--pattern", metavar="REGEX",
                         help="for other names: what is found of it is the student's id, or its first group, or (?P<student>...)")
+    parser.add_argument("--task", default="", metavar="NAME",
+                        help="how Blackboard's names begin, where the assignment's name or an id has an underscore")
     parser.add_argument("--again", action="store_true", help="replace earlier submissions that differ")
 
 
@@ -106,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Collect and print the summary: 0 when every submission is there, 1 when one is not, 2 when it was not begun."""
     try:
         pattern = re.compile(arguments.pattern) if arguments.pattern else None
-        found = collect(arguments.downloads, arguments.into, pattern, arguments.again)
+        found = collect(arguments.downloads, arguments.into, pattern, arguments.again, arguments.task)
     except re.error as error:
         return _refuse(f"--pattern {arguments.pattern!r} is no regular expression: {error}")
     except NotADirectoryError:

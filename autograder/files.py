@@ -2,6 +2,8 @@
 
 import os
 import stat
+import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
 
 MAX_BYTES = 20_000_000  # of a notebook
@@ -19,6 +21,19 @@ def shown(name: str) -> str:
     "'\\\\x1b[2J'"
     """
     return repr(os.fsencode(name).decode("utf-8", "replace")[:80])
+
+
+def alike(names: Iterable[str]) -> dict[str, list[str]]:
+    """Of different names that look alike on a screen, or differ in capitals alone: each, and the others.
+
+    >>> alike(["s1", "S\N{FULLWIDTH DIGIT ONE}", "s2"])
+    {'s1': ['S１'], 'S１': ['s1']}
+    """
+    same = {}
+    for name in dict.fromkeys(names):
+        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+        same.setdefault(folded, []).append(name)
+    return {name: [other for other in group if other != name] for group in same.values() if len(group) > 1 for name in group}
 
 
 def kind_of(mode: int) -> str:

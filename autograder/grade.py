@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from autograder.autograded import printable
-from autograder.files import Rejected
+from autograder.files import Rejected, alike
 from autograder.gradebook import Book, GradebookError, open_gradebook, shown
 from autograder.intake import read_submission
 from autograder.judging import Judges
@@ -62,7 +62,7 @@ def run(options) -> int:
         with _ended_by_sigterm(), contextlib.ExitStack() as stack:
             book = stack.enter_context(open_gradebook(gradebook, releases, autograded))
             sandbox = stack.enter_context(_sandbox(options.no_sandbox, jobs, (submitted, autograded, gradebook)))
-            print(sandbox.describe(), file=sys.stderr)
+            print(sandbox.describe(), *_alike(students, book), sep="\n", file=sys.stderr)
             graded = _graded(students, submitted, releases, sandbox, book, jobs)
             for result in stack.enter_context(contextlib.closing(graded)):
                 if _is_id(result.student):
@@ -142,6 +142,13 @@ def _students(folder, chosen):
         raise Refused(f"there is no submission in {folder}: it needs <student>/pipeline_parallelism/*.ipynb; "
                       "`python -m autograder collect` makes that of downloads")
     return [name for name in names if not chosen or name in chosen]
+
+
+def _alike(students, book):
+    """A line for each id that could be taken for another, here or in the gradebook."""
+    others = alike([*students, *book.students()])
+    return [f"{student!a} looks like {', '.join(map(ascii, others[student]))}: see that these are two people"
+            for student in students if student in others]
 
 
 def _graded(students, folder, releases, sandbox, book: Book, jobs) -> Iterator[Result]:

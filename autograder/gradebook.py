@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import hashlib
 import json
 import logging
 import os
@@ -13,11 +14,12 @@ from pathlib import Path
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
-from nbgrader.api import BaseCell, Gradebook, InvalidEntry, MissingEntry, get_alembic_version
+from nbgrader.api import BaseCell, Gradebook, InvalidEntry, MissingEntry, Student, get_alembic_version
 from nbgrader.preprocessors import SaveCells
-from sqlalchemy import create_engine, inspect, make_url, text
+from sqlalchemy import Column, MetaData, String, Table, delete, insert, inspect, make_url, select, text
 from sqlalchemy.exc import IntegrityError, ProgrammingError, SAWarning, SQLAlchemyError
 
+from autograder.alone import alone, alone_with
 from autograder.release import FOLDER, Release, grade_id_of
 from course.hand_in import ASSIGNMENT
 from course.progress import write_atomically
@@ -26,7 +28,10 @@ COURSE = "pipeline-parallelism"
 WAIT = 60  # seconds for another program that writes to the same gradebook
 TRIES = 3  # of what another program did at the same moment: it is then there
 COLLISIONS = IntegrityError, ProgrammingError
-LOCK = 0x70697065  # any number that no other program takes for a lock in the same database
+# of our own beside nbgrader's: the hash of each answer that a person may have looked at, "" while another is about to be shown
+ANSWERS = Table("graded_answer", MetaData(), Column("student", String(128), primary_key=True),
+                Column("grade_id", String(128), primary_key=True), Column("hash", String(64), nullable=False))
+ANSWER = "-answer"  # what the name of an answer's cell has behind that of its mark
 
 
 class GradebookError(Exception):
@@ -77,7 +82,7 @@ def open_gradebook(gradebook: str, releases: Mapping[str, Release], autograded: 
         autograded.mkdir(parents=True, exist_ok=True)
         if "://" not in gradebook:
             Path(gradebook).resolve().parent.mkdir(parents=True, exist_ok=True)
-        with _alone_with(gradebook, url):
+        with alone_with(gradebook, url):
             _again(lambda: _prepare(url, releases))
         with Gradebook(url, COURSE) as opened:
             yield Book(opened, shown(gradebook), autograded)
@@ -96,50 +101,111 @@ class Book:
                 return dict(json.loads(path.read_text(encoding="utf-8"))["metadata"]["grading"])
         return {}
 
+    def students(self) -> list[str]:
+        """The ids of all students in the gradebook."""
+        with _one_line(self._name):
+            found = [name for name, in self._opened.db.query(Student.id)]
+            self._opened.db.rollback()
+            return found
+
     def write(self, student: str, notebooks: Mapping[str, NotebookNode], scores: Mapping[str, float | None],
-              comments: Mapping[str, str]):
+              comments: Mapping[str, str], answers: Mapping[str, str]):
         """Write a student's notebooks, then all marks at once: killed before, a second run writes the same.
 
-        `scores`: by grade_id, None for what a person marks. `comments`: by the grade_id of an answer's cell. What a person has
-        given stays; where the answer or its automatic score has changed since, the person is asked to look again.
-        GradebookError when it cannot be written.
+        `scores`: by grade_id, None for what a person marks. `comments`: by the grade_id of an answer's cell. `answers`: by the
+        grade_id of its mark, what the learner wrote. What a person has given, a mark or a comment, stays; where the answer or its
+        automatic score has changed since, the person is asked to look again, and this is written before the new answer can be
+        seen. GradebookError when it cannot be written.
         """
+        hashes = {grade_id: hashlib.sha256(answer.encode()).hexdigest() for grade_id, answer in answers.items()}
         with _one_line(self._name):
             folder = self._folder(student)
             folder.mkdir(parents=True, exist_ok=True)
-            with _alone(folder):
-                before = {name: _answers(folder / f"{name}.ipynb") for name in notebooks}
+            with alone(folder):
+                changed = self._changed(student, hashes, folder, notebooks)
+                if changed:
+                    _again(lambda: self._ask_again(student, hashes, changed), self._opened.db.rollback)
                 for left in folder.glob(".*.ipynb.*"):  # of a run that was killed
                     left.unlink()
                 for name, notebook in notebooks.items():
                     write_atomically(folder / f"{name}.ipynb", nbformat.v4.writes(notebook) + "\n")
-                _again(lambda: self._write_marks(student, notebooks, before, scores, comments), self._opened.db.rollback)
+                _again(lambda: self._write_marks(student, scores, comments, hashes), self._opened.db.rollback)
 
-    def _write_marks(self, student, notebooks, before, scores, comments):
+    def _changed(self, student, hashes, folder, notebooks):
+        """grade_ids of the answers that are not those of the last marks. Of a student without hashes, the notebooks tell."""
+        known = self._hashes(student)
+        self._opened.db.rollback()  # nothing is held while notebooks are written
+        if known:
+            return [grade_id for grade_id, now in hashes.items() if known.get(grade_id) != now]
+        seen, now = {}, {}
+        for name, notebook in notebooks.items():
+            seen |= _answers(folder / f"{name}.ipynb")
+            now |= {grade_id_of(cell): cell.source for cell in notebook.cells}
+        return [grade_id for grade_id in hashes for cell in _cells_of(grade_id) if seen.get(cell) != now.get(cell)]
+
+    def _hashes(self, student):
+        rows = self._opened.db.execute(select(ANSWERS.c.grade_id, ANSWERS.c.hash).where(ANSWERS.c.student == student))
+        return dict(map(tuple, rows))
+
+    def _keep_hashes(self, student, hashes):
+        self._opened.db.execute(delete(ANSWERS).where(ANSWERS.c.student == student, ANSWERS.c.grade_id.in_(hashes)))
+        self._opened.db.execute(insert(ANSWERS), [{"student": student, "grade_id": grade_id, "hash": kept}
+                                                  for grade_id, kept in hashes.items()])
+
+    def _ask_again(self, student, hashes, changed):
+        """Ask the person for what he has given on these answers, and forget them: no later run takes one for the old one."""
+        try:
+            submission = self._opened.find_submission(ASSIGNMENT, student)
+        except MissingEntry:  # nobody has seen anything
+            self._opened.db.rollback()
+            return
+        for submitted in submission.notebooks:
+            by_hand = _by_hand(submitted)
+            for grade in submitted.grades:
+                if grade.name in changed and grade.name in by_hand:
+                    grade.needs_manual_grade = True
+        self._keep_hashes(student, hashes | dict.fromkeys(changed, ""))
+        self._opened.db.commit()
+
+    def _write_marks(self, student, scores, comments, hashes):
         self._opened.update_or_create_student(student)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SAWarning)  # nbgrader relies on what SQLAlchemy warns of
             submission = self._opened.update_or_create_submission(ASSIGNMENT, student)
         with self._opened.db.no_autoflush:
             _known = self._opened.db.query(BaseCell).all()  # or each grade would look for its own
+            before = self._hashes(student)
             for submitted in submission.notebooks:
-                if submitted.name not in notebooks:
-                    continue
-                now = {grade_id_of(cell): cell.source for cell in notebooks[submitted.name].cells}
+                by_hand = _by_hand(submitted)
                 for grade in submitted.grades:
+                    if grade.name not in hashes:
+                        continue
                     score = scores.get(grade.name)
-                    changed = grade.auto_score != score or before[submitted.name].get(grade.name) != now.get(grade.name)
+                    changed = grade.auto_score != score or before.get(grade.name, hashes[grade.name]) != hashes[grade.name]
                     grade.auto_score = score
-                    if grade.manual_score is None:
+                    if grade.name not in by_hand:
                         grade.needs_manual_grade = score is None
                     elif changed:
                         grade.needs_manual_grade = True
                 for comment in submitted.comments:
-                    comment.auto_comment = comments.get(comment.name)
+                    if comment.name.removesuffix(ANSWER) in hashes:
+                        comment.auto_comment = comments.get(comment.name)
+            self._keep_hashes(student, hashes)
         self._opened.db.commit()
 
     def _folder(self, student):
         return self._autograded / student / ASSIGNMENT
+
+
+def _cells_of(grade_id):
+    """The cells in which an answer may stand: its own, or that of a text."""
+    return grade_id, f"{grade_id}{ANSWER}"
+
+
+def _by_hand(submitted):
+    """grade_ids of a notebook's marks where a person gave a mark, extra credit or a comment."""
+    marked = {grade.name for grade in submitted.grades if grade.manual_score is not None or grade.extra_credit}
+    return marked | {comment.name.removesuffix(ANSWER) for comment in submitted.comments if comment.manual_comment}
 
 
 def _answers(path):
@@ -167,6 +233,7 @@ def _prepare(url, releases):
     """What `nbgrader generate_assignment` would write: the assignment, each notebook, and its cells."""
     with Gradebook(url, COURSE) as opened:
         _name_version(opened)
+        ANSWERS.metadata.create_all(opened.engine)
         _write_cells(opened, url, releases)
 
 
@@ -202,39 +269,6 @@ def _is_same(notebook, release):
             {name: cell.metadata.nbgrader.checksum for name, cell in release.cells.items()} and
             graded == {name: float(cell.metadata.nbgrader.points) for name, cell in release.cells.items()
                        if cell.metadata.nbgrader.grade})
-
-
-@contextlib.contextmanager
-def _alone(folder):
-    """One program at a time in a folder; the lock goes with the program that holds it."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
-
-
-@contextlib.contextmanager
-def _alone_with(gradebook, url):
-    """One program at a time that prepares this gradebook, from wherever; the lock goes with the program that holds it."""
-    if "://" not in gradebook:
-        with _alone(Path(gradebook).resolve().parent):
-            yield
-        return
-    engine = create_engine(url)
-    try:
-        with engine.connect() as connection:
-            if engine.name == "postgresql":
-                connection.execute(text("SELECT pg_advisory_lock(:number)"), {"number": LOCK})
-            yield
-    finally:
-        engine.dispose()
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autograder.files import MAX_BYTES, Rejected, kind_of, read_file, shown
+from autograder.pictures import Album, Picture
 from autograder.release import Release, is_answer
 from course.hand_in import ASSIGNMENT, WITHOUT_POINTS
 
@@ -23,12 +24,16 @@ MAX_FILES, MAX_TOTAL = 40, 60_000_000  # notebooks of a folder that are looked a
 
 
 class Cell(NamedTuple):
-    """A cell as it is graded. `grade_id` is None for the learner's own; `ours`: its source is that of the release."""
+    """A cell as it is graded. `grade_id` is None for the learner's own; `ours`: its source is that of the release.
+
+    `pictures` are those that were pasted into a text.
+    """
 
     grade_id: str | None
     source: str
     kind: str = "code"
     ours: bool = False
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -185,7 +190,7 @@ def _source(cell, name, notes):
 
 def _assemble(name, found: Iterable[dict], release: Release, notes):
     """All of our cells with a grade_id, the learner's text in those that are answers, and before each the learner's own cells."""
-    answers, own, waiting, seen, twice, count = {}, {}, [], set(), {}, 0
+    answers, own, waiting, seen, twice, count, album = {}, {}, [], set(), {}, 0, Album()
     for cell in found:
         grade_id = _grade_id(cell)
         if grade_id in seen:
@@ -194,12 +199,14 @@ def _assemble(name, found: Iterable[dict], release: Release, notes):
             seen.add(grade_id)
             own[grade_id], waiting = waiting, []
             if is_answer(release.cells[grade_id]):
-                answers[grade_id] = _source(cell, name, notes)
+                source = _source(cell, name, notes)
+                answers[grade_id] = source, album.take(cell.get("attachments"), source)
         elif source := _source(cell, name, notes).rstrip():
             count += 1
             if count <= MAX_EXTRA:
                 kind = "code" if cell.get("cell_type") == "code" else "markdown"
-                waiting.append(Cell(None, source, kind, kind == "code" and source.strip() in release.others))
+                waiting.append(Cell(None, source, kind, kind == "code" and source.strip() in release.others,
+                                    album.take(cell.get("attachments"), source)))
     notes += [f"{name}: the cell {grade_id} is there more than once, the first counts" for grade_id in twice]
     if count > MAX_EXTRA:
         notes.append(f"{name}: {count} cells of the learner's own, and the first {MAX_EXTRA} are read")
@@ -208,6 +215,6 @@ def _assemble(name, found: Iterable[dict], release: Release, notes):
         notes.append(f"{name}: put back {', '.join(lost)}")
     for grade_id, cell in release.cells.items():
         yield from own.get(grade_id, ())
-        source = answers.get(grade_id, cell.source)
-        yield Cell(grade_id, source, cell.cell_type, source == cell.source)
+        source, pictures = answers.get(grade_id, (cell.source, ()))
+        yield Cell(grade_id, source, cell.cell_type, source == cell.source, pictures)
     yield from waiting

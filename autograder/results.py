@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from autograder.autograded import autograded_notebook, printable
 from autograder.files import shown
-from autograder.gradebook import Book
+from autograder.gradebook import ANSWER, Book
 from autograder.intake import Cell, Submission
 from autograder.questions import NOT_THERE, Mark
 from autograder.release import Release, is_answer
@@ -83,7 +83,8 @@ def rejected(student: str, seed: int, boxed: bool, reason: str) -> Result:
 
 def write(book: Book, result: Result, releases: Mapping[str, Release]):
     """Write the result into the gradebook: scores of the checks, texts that wait for a person, comments, notebooks."""
-    notebooks, scores, comments = {}, {grade_id: mark.points for grade_id, mark in result.marks.items()}, {}
+    notebooks, comments, answers = {}, {}, {}
+    scores = {grade_id: mark.points for grade_id, mark in result.marks.items()}
     about = {"seed": result.seed, "sandboxed": result.boxed}
     for name, release in releases.items():
         head = [UNSANDBOXED] * (not result.boxed)
@@ -96,9 +97,11 @@ def write(book: Book, result: Result, releases: Mapping[str, Release]):
             if cell.grade_id and is_answer(release.cells[cell.grade_id]):
                 answered = not cell.ours and cell.source.strip() not in ("", STUB)
                 comments |= {} if answered else {cell.grade_id: "No response."}
+                pictures = [picture.data for picture in cell.pictures]
+                answers[cell.grade_id.removesuffix(ANSWER)] = "\0".join([cell.source, *pictures])
                 if cell.grade_id in EXERCISES:  # a text that a person marks
                     scores[cell.grade_id] = None if answered else 0.0
-    book.write(result.student, notebooks, scores, comments)
+    book.write(result.student, notebooks, scores, comments, answers)
 
 
 def summary(results: Mapping[str, Result]) -> str:

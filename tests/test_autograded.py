@@ -2,6 +2,7 @@
 
 import html.parser
 import json
+import re
 
 import nbformat
 import pytest
@@ -21,7 +22,9 @@ ATTACKS = ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "</div><
            "![x](javascript:a)", "[x]: vbscript:a\n\n[x]", "[x](data:text/html,<script>a</script>)", "`<b>`",
            "```\n<script>\n```", "| a |\n|---|\n| <b onclick=a> |", "<a\nhref=javascript:a>", "\x1b]0;x\x07",
            "[x](&amp;#106;avascript:a)", "<http://x/\"onclick=a>", "$\\href{javascript:a}{x}$", "<svg/onload=a>",
-           "\u202e<script>"]
+           "\u202e<script>", "[x](<java\tscript:a>)", "[x](java\nscript:a)", "![x](http://x.org/p.png)", "![x][r]\n\n[r]: http://x.org/p",
+           "![r]\n\n[r]: //x.org/p", "![](/api/p)", "[![x](http://x.org/p)](http://y.org)", "![a[b]](http://x.org/p)",
+           "```mermaid\ngraph\n```", "~~~ html\n<b>\n~~~"]
 
 
 class Watcher(html.parser.HTMLParser):
@@ -29,22 +32,37 @@ class Watcher(html.parser.HTMLParser):
 
     def __init__(self, page):
         super().__init__()
-        self.tags, self.attributes, self.links = set(), set(), []
+        self.tags, self.attributes, self.links, self.classes = set(), set(), [], set()
         self.feed(page)
 
     def handle_starttag(self, tag, attributes):
         self.tags.add(tag)
         self.attributes |= {name for name, _ in attributes}
         self.links += [value for name, value in attributes if name in ("href", "src")]
+        self.classes |= {word for name, value in attributes if name == "class" for word in value.split()}
 
 
 @pytest.mark.parametrize("text", ATTACKS)
 def test_nothing_in_a_text_becomes_a_tag_or_a_script(text):
     seen = Watcher(markdown2html(harmless(text)))
-    assert seen.tags <= {"p", "a", "img", "pre", "code", "span", "div", "table", "thead", "tbody", "tr", "th", "td", "br", "em"}
+    assert seen.tags <= {"p", "a", "pre", "code", "span", "div", "table", "thead", "tbody", "tr", "th", "td", "br", "em"}
     assert not [name for name in seen.attributes if name.startswith("on") or name == "style"]
-    assert not [link for link in seen.links if link.lower().startswith(("javascript:", "vbscript:", "data:"))]
+    links = [re.sub(r"[\t\n]", "", link).lower() for link in seen.links]
+    assert not [link for link in links if link.startswith(("javascript:", "vbscript:", "data:"))]
+    assert "mermaid" not in seen.classes and "highlight" not in seen.classes
     assert "\x1b" not in harmless(text) and "\u202e" not in harmless(text)
+
+
+@pytest.mark.parametrize("text", ["$\\href{java\tscript:a}{x}$", "$\\href{java\nscript:a}{x}$",
+                                  "$\\def\\x#1{\\href{java#1:a}{x}}\\x{script}$", "$\\style{background:url(http://x.org/p)}{x}$"])
+def test_tex_makes_no_link_and_no_style(text):
+    page = markdown2html(harmless(text))
+    assert not re.search(r"\\(href|style)|java\s*script\s*:", page)
+
+
+def test_the_address_of_a_picture_from_elsewhere_stays_to_be_read():
+    page = markdown2html(harmless("See ![my plot](http://x.org/p.png)."))
+    assert "my plot" in page and "http://x.org/p.png" in re.sub("<.*?>", "", page)
 
 
 def test_a_plain_text_is_read_as_it_was_written():

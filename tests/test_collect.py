@@ -5,6 +5,7 @@ import io
 import json
 import os
 import random
+import re
 import stat
 import zipfile
 
@@ -91,8 +92,86 @@ def test_the_end_of_a_name_which_its_student_chooses_claims_nobody_elses_id(name
     with pytest.raises(ValueError) as error:
         student_of(name)
     assert all(part in str(error.value) for part in both) and "--pattern" in str(error.value)
-    assert student_of("Task_s666_attempt_2030-01-31-10-00-00_x_s123_attempt_2030-01-31-10-00-00_y.zip") == "s666"
-    assert student_of("Name_12_assignsubmission_file_x_13_assignsubmission_file_.zip") == "12"
+
+
+MOODLE, ATTEMPT = "assignsubmission_file_", "attempt_2030-01-31-10-00-00"
+
+
+@pytest.mark.parametrize("name, both", [
+    (f"Eve_42_{MOODLE} Smith_1234_{MOODLE}", ["'42'", "'1234'"]),  # chosen for display
+    (f"Eve_42_assignsubmission_1234_{MOODLE}", ["'42'", "'1234'"]),  # one begins where the other ends
+    (f"Name_12_{MOODLE}x_13_{MOODLE}.zip", ["'12'", "'13'"]),  # the name of a file
+    (f"Task_s666_{ATTEMPT}_x_s123_{ATTEMPT}_y.zip", ["'s666'", "'s123'"]),
+    (f"Task_a_b_{ATTEMPT}_x_c_b_{ATTEMPT}_y.zip", ["'b'"]),
+    ("eve_5512_1234_67890_x.zip", ["'5512'", "'1234'"]), ("eve_5512_699_x_1234_67890_x.zip", ["'5512'", "'1234'"]),
+])
+def test_a_name_in_which_an_id_can_stand_at_several_places_is_nobodys(name, both):
+    with pytest.raises(ValueError, match="rename it") as error:
+        student_of(name)
+    assert all(part in str(error.value) for part in both)
+
+
+def test_a_file_of_ones_own_that_was_downloaded_before_says_no_other_id():
+    assert student_of(f"Name_12_{MOODLE}Name_12_{MOODLE}work.zip") == "12"
+
+
+def test_a_pattern_that_finds_several_ids_is_refused():
+    with pytest.raises(ValueError, match=r"'77' and '42'.*\^ or \$"):
+        student_of("week - 77 - x - 42 -.zip", re.compile(r"- (\d+) -"))
+    assert student_of("week - 77 - x - 42 -.zip", re.compile(r"^week - (\d+) -")) == "77"
+    assert student_of("77 - 77.zip", re.compile(r"\d+")) == "77"
+
+
+@pytest.mark.parametrize("task, name, student", [
+    ("Task", f"Task_jo_doe_{ATTEMPT}_x.zip", "jo_doe"), ("Task", f"Task_al_doe_{ATTEMPT}.txt", "al_doe"),
+    ("Week_3", f"Week_3_eve_s123_{ATTEMPT}_{FIRST}", "eve_s123"), ("Week_3", f"Week_3_s1_{ATTEMPT}_x.zip", "s1"),
+])
+def test_an_underscore_in_blackboards_names_needs_the_tasks_name(task, name, student):
+    with pytest.raises(ValueError, match="--task NAME"):
+        student_of(name)
+    assert student_of(name, task=task) == student
+    with pytest.raises(ValueError, match="'Other_', the --task"):
+        student_of(name, task="Other")
+
+
+def halves(names):
+    """The notebooks in two parts, each under the next of the names."""
+    parts = zip(names, (NAMES[:3], NAMES[3:]), strict=True)
+    return {f"{name}/{file}": NOTEBOOKS[file] for name, files in parts for file in files}
+
+
+@pytest.mark.parametrize("names, student", [
+    ((f"Vic_42_{MOODLE}", f"Eve_42_{MOODLE}"), "42"), (("last_42_91_a", "other_42_92_a"), "42"),
+    ((f"Task_s1_{ATTEMPT}_a", f"Task_s1_{ATTEMPT.replace('01-31', '02-01')}_a"), "s1"), (("s1", f"Task_s1_{ATTEMPT}_a"), "s1"),
+])
+def test_two_entries_that_claim_one_id_are_both_named_and_never_merged(place, names, student):
+    lay(place, {**halves(names), "good.zip": zipped(NOTEBOOKS)})
+    found = collected(place)
+    assert found.pop("good") == ("collected", "")
+    state, detail = found.pop(student)
+    assert state == "rejected" and all(repr(name) in detail for name in names) and "leave the one" in detail and not found
+    assert [path.name for path in (place / "submitted").iterdir()] == ["good"]
+
+
+@pytest.mark.parametrize("names, options", [
+    ((f"Vic_42_{MOODLE}a", f"Vic_42_{MOODLE}b"), {}), ((f"Vic_42_{MOODLE}", "Vic_42_assignsubmission_onlinetext_"), {}),
+    (("last_LATE_42_91_a", "last_LATE_42_92_b"), {}), (("42", f"42/{ASSIGNMENT}"), {}),
+    ((f"Task_42_{ATTEMPT}_a", f"Task_42_{ATTEMPT}_b"), {}),
+    (("week3 - 42 - a", "week3 - 42 - b"), {"pattern": re.compile(r"- (\d+) -")}),
+    ((f"{NAMES[0]}-42", f"{NAMES[1]}-42"), {"pattern": re.compile(r"-(\d+)$")}),
+])
+def test_several_files_of_one_submission_are_put_together(place, names, options):
+    lay(place, halves(names))
+    assert collected(place, **options) == {"42": ("collected", "")} and submission(place, "42") == NOTEBOOKS
+
+
+def test_ids_that_look_alike_are_said(place):
+    lay(place, {"s1.zip": zipped(NOTEBOOKS), "s2.zip": zipped(NOTEBOOKS)})
+    assert collected(place)["s1"] == ("collected", "")
+    lay(place, {"s\uff11.zip": zipped(NOTEBOOKS), "S2.zip": zipped(NOTEBOOKS)})
+    found = collected(place)
+    assert found["s\uff11"][0] == "collected" and "looks like 's1'" in found["s\uff11"][1]
+    assert "looks like 's\\uff11'" in found["s1"][1] and "looks like 's2'" in found["S2"][1]
 
 
 def test_every_form_of_a_whole_class(place):
