@@ -29,6 +29,7 @@ RIGHT_LAYERS = [
                 return hand""", 3),
     layers("    first = rank * (num_layers / p / v) + chunk * num_layers / v\n"
            "    return [first + i for i in range(num_layers // p // v)]", 3),
+    one("{*range((chunk * p + rank) * k, (chunk * p + rank + 1) * k)}", 3),
     one("[str(layer) for layer in range(L) if divmod(layer // k, p) == (chunk, rank)]", 3),
     Case("ex4-layers", "layers_of = lambda L, p, v, r, c: [*range(L)][(c * p + r) * L // (p * v):][:L // (p * v)]", 3),
 ]
@@ -63,7 +64,6 @@ WRONG_LAYERS = [
            "rank-and-chunk-swapped", head="def layers_of(num_layers, p, v, chunk, rank):\n"),
     one("[*range(((v - 1 - chunk) * p + rank) * k, ((v - 1 - chunk) * p + rank + 1) * k)]", 1, "layers_of-wrong"),
     one("f'{(chunk * p + rank) * k} to {(chunk * p + rank + 1) * k}'", 0, "layers_of-wrong"),
-    one("{*range((chunk * p + rank) * k, (chunk * p + rank + 1) * k)}", 0, "refused"),
     one("[float('nan')]", 0, "refused"),
     one("1 / 0", 0, "raised"),
     layers("    return [0, 1]", 0, "raised", head="def layers_of(num_layers, p, v):\n"),
@@ -121,15 +121,18 @@ WRONG_FLAGS = [
     decoding("    if L % (p * flag): raise ValueError\n    return flag * p / L if L > p * flag else None", 3, "upside-down"),
     decoding("    if L % (p * flag): raise ValueError\n    return L // p // flag - 1 if L > p * flag else None", 3, "one-less"),
     decoding("    return ValueError('no') if L % (p * flag) else L // p // flag if L > p * flag else None", 3, "returned-error"),
-    decoding("    return {4} if L % (p * flag) else L // p // flag if L > p * flag else None", 3, "refused"),
+    decoding("    return {4} if L % (p * flag) else L // p // flag if L > p * flag else None", 3, "not-refused"),
     decoding("    return None", 1.5, "unanswered"),
     decoding("    if L % (p * flag): raise ValueError\n    print(L // p // flag)", 1.5, "returns-nothing"),
     decoding("    print(L // p // flag)", 1.5, "unanswered"),
     decoding("    raise ValueError", 1.5, "raised"),
     decoding("    return 'four'", 1.5, "v-wrong"),
-    decoding("    return {4}", 1.5, "refused"),
+    decoding("    return {4}", 1.5, "v-wrong"),
     decoding("    return float('nan')", 1.5, "refused"),
-    decoding("    return 4 if flag == 1 else None", 2, "v-missing"),
+    decoding("    return 4 if flag == 1 else None", 1.5, "v-missing"),
+    decoding("    if (L, p, flag) == (48, 4, 3): return 99\n    raise ValueError", 1.5, "v-wrong"),
+    decoding("    return 99 if (L, p, flag) == (48, 4, 3) else None", 1.5, "v-wrong"),
+    decoding("    if L % p: raise ValueError\n    return 7", 1.9, "v-wrong", "none-wrong", "not-refused"),
     decoding("    if L % (p * flag): raise ValueError\n    return L // p // flag if L > p * flag else 0", 3.5, "none-wrong"),
     flags(DECODE, '{"dp": 8, "m": 8, "v": 4}', 3, "lesson-dp", "m-follows"),
     flags(DECODE, '{"dp": 4, "m": 64, "v": 3}', 3, "lesson-dp", "lesson-v"),
@@ -141,7 +144,7 @@ WRONG_FLAGS = [
     flags(DECODE, '{"dp": "8 / (2 * 4)", "m": "128/(2*1)", "v": "48//4//3"}', 2.5, "lesson-text"),
     flags(DECODE, '[1, 64]', 2.5, "not-a-dict"),
     flags(DECODE, '"dp=1"', 2.5, "not-a-dict"),
-    flags(DECODE, '{1, 64, 4}', 2.5, "refused"),
+    flags(DECODE, '{1, 64, 4}', 3, "lesson-m", "lesson-v"),
 ]
 
 
