@@ -70,7 +70,8 @@ def test_a_table_of_what_everybody_is_asked_is_not_enough(grade_id):
 
 @pytest.mark.parametrize("grade_id", TABLES)
 def test_the_same_seed_asks_the_same(grade_id):
-    asked = {seed: [[arguments for arguments, _ in answer.said] for answer in noted(SOLVED[grade_id], seed)] for seed in (None, *SEEDS)}
+    asked = {seed: [[arguments for arguments, _ in answer.said] for answer in noted(SOLVED[grade_id], seed)]
+             for seed in (None, *SEEDS)}
     for seed in SEEDS:
         assert [[arguments for arguments, _ in answer.said] for answer in noted(SOLVED[grade_id], seed)] == asked[seed], seed
         for answer, before in zip(asked[seed], asked[None], strict=True):

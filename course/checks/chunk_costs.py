@@ -35,8 +35,8 @@ BUBBLE_SLIPS = (
          lambda p, m, v: Fraction(m - 1, v * p + m - 1)),
     Slip("whole-division", f"it gives 0, no bubble at all. {CUT}", lambda p, m, v: 0),
 )
-PER_DIRECTION = Slip("per-direction", "this is one direction. Activations go forward over each boundary, and gradients come back.",
-                     lambda p, m, v: m * (p * v - 1))
+PER_DIRECTION = Slip("per-direction", "this is one direction. Activations go forward over each boundary, and gradients come "
+                     "back.", lambda p, m, v: m * (p * v - 1))
 MESSAGE_SLIPS = (
     PER_DIRECTION,
     Slip("one-boundary-too-many", "p v stages in a row have one boundary less than stages: the loss stays on the last rank.",

@@ -68,7 +68,8 @@ def check_order(answer) -> Outcome:
     everywhere = all(found.right for found in judged.values())
     messages = ([_praise(judged[SHOWN].schedule), *taken_as(replies, *SHOWN), _other_m(ask(answer, arguments_of(*ODD)))]
                 if everywhere else [*_swapped(answer), *[CONSTANT] * constant, *_explain(replies, judged)])
-    return Outcome((*_steps(*shares.values()), Step("with one rank and with one chunk too", Fraction(1, 2), everywhere)), tuple(messages))
+    steps = *_steps(*shares.values()), Step("with one rank and with one chunk too", Fraction(1, 2), everywhere)
+    return Outcome(steps, tuple(messages))
 
 
 def _asked(answer, sizes):

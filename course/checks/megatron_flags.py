@@ -47,8 +47,8 @@ def check_flags(decode, lesson_run) -> Outcome:
     none = tells and all(reply is None for reply in one_chunk.values())
     alike = _of_the_same_kind(decode, [point for point in REFUSED if tells and _is_value_error(refused[point])])
     more = ask(decode, alike.values())
-    raised = Fraction(sum(_is_value_error(refused[point]) and _is_value_error(more.get(alike.get(point), refused[point]))
-                          for point in REFUSED) * tells, len(REFUSED))
+    raised = Fraction(tells * sum(_is_value_error(reply) and (point not in alike or _is_value_error(more.get(alike[point])))
+                                  for point, reply in refused.items()), len(REFUSED))
     refused |= more
     messages = _nothing(replies) or [
         *([] if right else [_v_message(interleaved)]), *([] if none or not tells else [_none_message(one_chunk)]),
@@ -79,10 +79,8 @@ def _tells(replies):
 
 def _of_the_same_kind(decode, points):
     """Point -> one that is drawn, and refused for the same reason; a function that knows one rule only is right at both."""
-    found = {}
-    for point in points:
-        found |= {point: one for one in drawn(decode, lambda random, point=point: _refused(random, point), REFUSED, 1)}
-    return found
+    found = {point: drawn(decode, lambda random, point=point: _refused(random, point), REFUSED, 1) for point in points}
+    return {point: one for point, ones in found.items() for one in ones}
 
 
 def _refused(random, like):

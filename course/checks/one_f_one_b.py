@@ -258,7 +258,7 @@ def _all_stages(replies, p, m):
 
 def _faults(found, p, m):
     """What is missing, too much, before its time, or waits for ever: the first of each kind, stage by stage."""
-    messages, schedule = [], found.schedule
+    messages = []
     missing = [fault for fault in found.faults if fault.code == "missing"]
     if missing:
         rank = missing[0].rank
