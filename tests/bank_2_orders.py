@@ -114,6 +114,7 @@ WRONG_ORDERS = [
     order("return ['F0', 'forward']", 0, "not-a-token"),
     order("return ['F0', 3]", 0, "not-a-token"),
     order("return ['F-1']", 0, "not-a-token"),
+    order("return ['F\\u0660']", 0, "not-a-token"),
     order("return []", 0, "missing"),
     order("return ''", 0, "missing"),
     order("return 1 / 0", 0, "raised"),

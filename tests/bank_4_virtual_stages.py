@@ -142,6 +142,8 @@ WRONG_FLAGS = [
     flags(DECODE, '{"dp": [1], "m": None, "v": "many"}', 2.5, "lesson-dp", "unanswered", "lesson-text"),
     flags(DECODE, '{"dp": "8/(2*4)", "m": "128/2", "v": 4}', 3.5, "lesson-text"),
     flags(DECODE, '{"dp": "8 / (2 * 4)", "m": "128/(2*1)", "v": "48//4//3"}', 2.5, "lesson-text"),
+    flags(DECODE, 'dict(dp=1e308, m=2**4000, v=4)', 3, "lesson-text"),
+    flags(DECODE, 'dict(dp=1, m=Fraction(2**4000, 3), v=4)', 3.5, "lesson-text"),
     flags(DECODE, '[1, 64]', 2.5, "not-a-dict"),
     flags(DECODE, '"dp=1"', 2.5, "not-a-dict"),
     flags(DECODE, '{1, 64, 4}', 3, "lesson-m", "lesson-v"),

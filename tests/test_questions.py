@@ -160,8 +160,9 @@ def test_a_check_of_ours_that_fails_is_no_mark(monkeypatch):
 
 
 def test_random_answers_are_the_same_each_time_and_tell_nothing_of_the_seed():
-    cell = Cell("ex3-use-answer", "import random\nimport numpy\nimport torch\nprint(torch.initial_seed(), hash(random.getstate()), "
-                "numpy.random.get_state()[1].sum())\nbubble_4_8 = random.random()\nbubble_8_64 = numpy.random.rand()")
+    cell = Cell("ex3-use-answer", "import random\nimport numpy\nimport torch\n"
+                "print(torch.initial_seed(), hash(random.getstate()[1]), numpy.random.get_state()[1].sum())\n"
+                "bubble_4_8 = random.random()\nbubble_8_64 = numpy.random.rand()")
     first, again, other = (marks(cell, seed=seed)["ex3-use"] for seed in (1, 1, 2))
     assert first == again == other and len(first.printed.split()) == 3
 
