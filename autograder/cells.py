@@ -11,6 +11,7 @@ ASSIGNED = re.compile(r"[\w.,\s]++=\s*+[%!]")
 PYTHON_INSIDE = ("%%time", "%%timeit", "%%capture", "%%prun")
 ROWS = "run_experiment"  # a cell that names it may ask for rows that our side runs
 ASKED, GIVEN = "__asked_rows__", "__give_rows__"
+SEED = 0  # of the learner's generators: the same for all, so that it tells nothing of the seed of what is drawn
 # as IPython has it in a notebook, without a display; its lines with % and ! are left out before a cell is run
 PREPARE = """
 def prepare():
@@ -38,11 +39,11 @@ del begin
 """
 
 
-def prepared(cells: Sequence[Cell], seed: int) -> str:
-    """The code that comes before a notebook's first cell: it is graded, and random numbers begin at the seed."""
+def prepared(cells: Sequence[Cell]) -> str:
+    """The code that comes before a notebook's first cell: it is graded, and random numbers begin at SEED."""
     packages = [name for name in ("numpy", "torch") if any(name in cell.source for cell in cells if not cell.ours)]
     rows = any(ROWS in cell.source for cell in cells)
-    return PREPARE.format(seed=seed, packages=packages) + PREPARE_ROWS * rows
+    return PREPARE.format(seed=SEED, packages=packages) + PREPARE_ROWS * rows
 
 
 def is_check(cell: Cell) -> bool:

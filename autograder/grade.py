@@ -4,7 +4,6 @@ import contextlib
 import itertools
 import json
 import os
-import secrets
 import signal
 import sys
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from autograder.questions import Mark, grade
 from autograder.release import NoRelease, read_releases
 from autograder.results import CHECKED, Result, rejected, summary, write
 from autograder.sandbox import SandboxFailed, Unsandboxed, open_sandbox
+from autograder.seeds import new_seed, seed_of
 from autograder.sessions import Sessions
 from autograder.trusted_runs import TrustedRuns
 from course.options import FAILED, INTERRUPTED, WRONG_INPUT, whole
@@ -156,7 +156,7 @@ def _graded(students, folder, releases, sandbox, book: Book, jobs) -> Iterator[R
     from tqdm import tqdm
 
     seeds = {student: book.about(student).get("seed") for student in students}
-    seeds = {student: seed if type(seed) is int else secrets.randbelow(2**31) for student, seed in seeds.items()}
+    seeds = {student: seed if type(seed) is int else new_seed() for student, seed in seeds.items()}
     with ThreadPoolExecutor(jobs) as pool, Sessions(sandbox) as sessions, TrustedRuns() as trusted, Judges() as judges:
         means, waiting, running = (sessions, trusted, judges), iter(students), set()
         try:
@@ -192,7 +192,7 @@ def _grade_one(student, seed, folder, releases, means):
     except Exception as error:
         return rejected(student, seed, sessions.boxed, f"reading it failed: {type(error).__name__}: {error}")
     try:
-        marks = grade(submission, sessions, seed, trusted, judges)
+        marks = grade(submission, sessions, seed_of(seed, submission), trusted, judges)
     except SandboxFailed:  # no fault of this submission's, and the next would have none either
         raise
     except Exception as error:

@@ -139,7 +139,7 @@ def _cells_for(grade_id, cells):
 
 
 def _in_a_session(state, grading, last):
-    before = prepared(state.cells, grading.seed)
+    before = prepared(state.cells)
     with grading.sandbox.session(budget=grading.left) as session:
         session.run(before)
         if session.ended:

@@ -20,6 +20,7 @@ from numbers import Integral, Rational, Real
 from course.time_limit import TimeLimit, time_limit
 
 MAX_ITEMS, MAX_DEPTH, MAX_TEXT, MAX_BITS = 100_000, 20, 1_000_000, 4096
+LARGEST = 10**100  # more than anything that is counted here; checks multiply a few numbers, and the product is a float too
 UNANSWERED = "..."  # what a released notebook holds in place of an answer, as the literal ... or as text
 
 
@@ -60,6 +61,14 @@ class Refused(TypeError):
     """A value that is not plain data; the text names its type."""
 
 
+class TooLarge(Refused):
+    """A number beyond LARGEST; `shown` is it in short."""
+
+    def __init__(self, number):
+        self.shown = str(number) if isinstance(number, float) else f"{Decimal(number.numerator) / number.denominator:.3g}"
+        super().__init__(f"{self.shown} is beyond every number that is asked for, at most {float(LARGEST):g}")
+
+
 class Endless(Refused):
     """A generator or another iterator that gives more than an answer can have."""
 
@@ -88,7 +97,7 @@ def encode(value):
 
     numpy scalars, arrays and tensors, tuples, ranges, deques, sets of numbers, views of dicts, bounded iterators, Decimal,
     dataclasses, mappings and data frames are reduced to these, `...` to "..."; an array of one item is that item. Refused names
-    everything else.
+    everything else, and numbers beyond LARGEST.
 
     >>> encode((1, range(2), Fraction(1, 3)))
     [1, [0, 1], Fraction(1, 3)]
@@ -143,9 +152,15 @@ def _encode(value, counter, depth):
 
 
 def _encode_named(value, counter, depth):
-    """An item of a mapping: one that is not finite comes as its text, and costs no more than what is under its name."""
-    finite = not isinstance(value, float) or math.isfinite(value)
-    return _encode(value, counter, depth) if finite else str(float(value))
+    """An item of a mapping: a number that is not finite, or too large, comes as its text and costs only what is named so."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(float(value))
+    try:
+        return _encode(value, counter, depth)
+    except TooLarge as error:
+        if isinstance(value, Real | Decimal):
+            return error.shown
+        raise
 
 
 def _encode_line(number, line, counter, depth):
@@ -173,27 +188,38 @@ def _text(value):
     return str.__str__(value).encode("utf-8", "replace").decode()  # a lone surrogate could not be shown
 
 
+def bounded(value):
+    """A plain number as it is. TooLarge beyond LARGEST."""
+    if abs(value) > LARGEST:
+        raise TooLarge(value)
+    return value
+
+
 def _number(value):
     if isinstance(value, float):
         value = float.__float__(value)  # the base class's own method: a subclass may lie
         if not math.isfinite(value):
             raise Refused(f"{value} is not a finite number")
-        return value
+        return bounded(value)
     if isinstance(value, Integral):
-        value = int.__int__(value) if isinstance(value, int) else int(value)
-        if value.bit_length() > MAX_BITS:
-            raise Refused(f"the whole number has more than {MAX_BITS} bits")
-        return value
+        return bounded(_whole(value))
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise Refused(f"{value} is not a finite number")
         if abs(value.adjusted()) > MAX_BITS // 4:
             raise Refused("the number has too many digits")
-        return Fraction(value)
+        return bounded(Fraction(value))
     if isinstance(value, Rational):
         pair = Fraction.as_integer_ratio(value) if isinstance(value, Fraction) else (value.numerator, value.denominator)
-        return Fraction(*map(_number, pair))
+        return bounded(Fraction(*map(_whole, pair)))
     return _number(float(value))
+
+
+def _whole(value):
+    value = int.__int__(value) if isinstance(value, int) else int(value)
+    if value.bit_length() > MAX_BITS:
+        raise Refused(f"the whole number has more than {MAX_BITS} bits")
+    return value
 
 
 def _key(key, counter, depth):

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from course.words import a_type
 
-_COMMUNICATION = re.compile(r"\d+(?:SEND|RECV)_[FB]\d*|\d+(?:UNSHARD|RESHARD|REDUCE_GRAD)\d*")
-_OPERATION = re.compile(r"\d+[FBIW]\d+")
+_COMMUNICATION = re.compile(r"\d+(?:SEND|RECV)_[FB]\d*|\d+(?:UNSHARD|RESHARD|REDUCE_GRAD)\d*", re.ASCII)
+_OPERATION = re.compile(r"\d+[FBIW]\d+", re.ASCII)
 _IDLE = {"none", "nan", "null", "na", "n/a", "-", ".", "_", "idle", "bubble"}
 
 

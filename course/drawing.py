@@ -9,8 +9,8 @@ from course.words import a_type
 IDLE, CONTINUED, UNMARKED = ".", "~", "?"
 STUB = "..."
 # possessive, so that a long row of blanks is gone through once
-_LABEL = re.compile(r"^\s*+(?:(?:stage|rank|gpu|device)\s*+)?(\d{0,6}+)\s*+[:|]\s*+", re.IGNORECASE)
-_READABLE = re.compile(r"\d{0,6}[FBIW]\d{1,6}")
+_LABEL = re.compile(r"^\s*+(?:(?:stage|rank|gpu|device)\s*+)?([0-9]{0,6}+)\s*+[:|]\s*+", re.IGNORECASE)
+_READABLE = re.compile(r"\d{0,6}[FBIW]\d{1,6}", re.ASCII)
 
 
 class DrawingError(ValueError):

@@ -89,7 +89,7 @@ def nearest(given: Mapping, batch: int = BATCH, layers: int = LAYERS, usual: Map
     """
     schedule = given.get("schedule")
     if schedule not in CHOICES:
-        schedule = (get_close_matches(str(schedule)[:40].lower(), CHOICES, 1, cutoff=0.3) or ["1f1b"])[0]
+        schedule = (get_close_matches(_text(schedule)[:40].lower(), CHOICES, 1, cutoff=0.3) or ["1f1b"])[0]
     chunked = SCHEDULES[schedule].chunked
     extra = {name: given[name] for name in FACTORS if name in given and _is_factor(name, given[name])}
     candidates = (
@@ -135,7 +135,7 @@ def _read_row(item, layers):
         return None, ("not-a-row", f"a row is a dict such as {EXAMPLE}; found {_show(item)}.")
     if set(item) == CONFIGURATION:
         return None, ("not-a-row", f"a row is a dict such as {EXAMPLE}, not a PPConfig, which knows no schedule.")
-    written_out = {str(key).strip(): value for key, value in item.items() if value is not None or key not in MISSING}
+    written_out = {_text(key).strip(): value for key, value in item.items() if value is not None or key not in MISSING}
     given = {**MISSING, "layers": layers, **written_out}
     given |= {name: _whole(given[name]) for name in (*COUNTS, *FACTORS) if name in given}
     given["schedule"] = _schedule(given.get("schedule"))
@@ -202,11 +202,20 @@ def _schedule(name):
 
 def _whole(value):
     """4.0 and Fraction(4) as 4; all else as it is."""
-    return int(value) if isinstance(value, float | Fraction) and math.isfinite(value) and value == int(value) else value
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _text(value):
+    return value if isinstance(value, str) else _show(value)
 
 
 def _show(value):
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no number of so many digits
+        text = "a number of more digits than can be shown"
     return text if len(text) <= 40 else text[:40] + "…"
 
 

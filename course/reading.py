@@ -23,8 +23,8 @@ TIMED = (IDLE, CONTINUED, UNMARKED)  # cells that only a drawing has
 RANKS, MICRO_BATCHES, CHUNKS = 4, 8, 2  # that a function is asked for where no others are named
 FORMS = ("a drawing (one line a rank, `.` for an idle cell), the orders of the ranks, a CSV text or the name of its file, "
          "a line to share, a Schedule, or a function (p, m, stage) -> order")
-_A_LINE = re.compile(rf"[\W_]*{MARK}\d", re.IGNORECASE)
-_WITHOUT_STAGE = re.compile(r"[FBIW]\d+", re.IGNORECASE)
+_A_LINE = re.compile(rf"[\W_]*{MARK}[0-9]", re.IGNORECASE)
+_WITHOUT_STAGE = re.compile(r"[FBIW][0-9]+", re.IGNORECASE)
 
 
 def read_schedule(subject, ranks: int | None = None, micro_batches: int | None = None,
@@ -105,7 +105,7 @@ def _sound(schedule):
 
 def _rank_of(key):
     """Where a key of a dict of orders stands: by the number in it."""
-    digits = re.findall(r"\d+", str(key))
+    digits = re.findall("[0-9]+", str(key))
     return (int(digits[-1][:6]), str(key)) if digits else (0, str(key))
 
 

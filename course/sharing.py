@@ -10,8 +10,8 @@ MARK, VERSION, END, PART = "pp", 1, "end", "/"
 EXAMPLE = "pp1/1f1b/p4/m8/end"
 MOST_OPERATIONS = 3 * MOST_UNITS  # F, I and W of each
 LONGEST_PATTERN = 8  # operations that are looked for again and again, in the next micro-batches
-_BEGIN = re.compile(rf"{MARK}(\d+){PART}")
-_NUMBER = rf"\d{{1,{MOST_DIGITS}}}"
+_BEGIN = re.compile(rf"{MARK}([0-9]+){PART}")
+_NUMBER = rf"[0-9]{{1,{MOST_DIGITS}}}"
 _TOKEN = re.compile(rf"({_NUMBER})?([{KINDS.lower()}])({_NUMBER})(?:-({_NUMBER}))?")
 _ITEM = re.compile(r"\[[^\[\]]*\][^,\[\]]*|[^,\[\]]+|[\[\]]")
 # what a mailer adds: soft line ends of quoted-printable, marks of a quotation, blanks and breaks, also unseen ones
@@ -111,7 +111,7 @@ def from_line(text: str) -> Schedule:
     if parts[0].startswith("homes"):
         listed = parts.pop(0).removeprefix("homes")
         homes = listed.split(",") if listed else []
-    name = None if homes is not None or re.fullmatch(r"p\d+", parts[0]) else parts.pop(0)
+    name = None if homes is not None or re.fullmatch(r"p[0-9]+", parts[0]) else parts.pop(0)
     ranks, micro_batches = (_size(parts, letter, words) for letter, words in (("p", "ranks"), ("m", "micro-batches")))
     if name is not None:
         return _made(name, ranks, micro_batches, parts)

@@ -4,7 +4,7 @@ import json
 import math
 from fractions import Fraction
 
-from course.answers import MAX_BITS, MAX_DEPTH, MAX_ITEMS, Raised, Record
+from course.answers import MAX_BITS, MAX_DEPTH, MAX_ITEMS, Raised, Record, TooLarge, bounded
 
 # Equal hashes are easily found for wide numbers and for tuples, and a dict or set of n of them takes n² steps: so few are read.
 WIDE_BITS, MAX_WIDE = 30, 2000
@@ -25,7 +25,7 @@ def to_wire(value) -> str:
 
 
 def from_wire(text: str, records: bool = False):
-    """Plain data from JSON text. WireError for anything else: unknown tags, nan, too deep, too large.
+    """Plain data from JSON text. WireError for anything else: unknown tags, nan, too deep, too large, a number beyond LARGEST.
 
     Questions are read with `records`; in an answer a Record is an error.
     """
@@ -35,6 +35,8 @@ def from_wire(text: str, records: bool = False):
         raise WireError("nested too deep") from None
     except WireError:
         raise
+    except TooLarge as error:
+        raise WireError(str(error)) from None
     except ValueError as error:
         raise WireError(f"not JSON: {str(error)[:80]}") from None
 
@@ -63,12 +65,17 @@ def _in(value, left, depth, records):
         return [_in(item, left, depth + 1, records) for item in value]
     if isinstance(value, dict):
         return _tagged(value, left, depth, records)
-    if isinstance(value, float) and not math.isfinite(value):
-        raise WireError(f"{value} is not a finite number")
-    if isinstance(value, int):
-        if value.bit_length() > MAX_BITS:
-            raise WireError("a whole number with too many bits")
-        _count_wide(left, value.bit_length() > WIDE_BITS)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise WireError(f"{value} is not a finite number")
+        return bounded(value)
+    return bounded(_whole(value, left)) if isinstance(value, int) else value
+
+
+def _whole(value, left):
+    if value.bit_length() > MAX_BITS:
+        raise WireError("a whole number with too many bits")
+    _count_wide(left, value.bit_length() > WIDE_BITS)
     return value
 
 
@@ -89,12 +96,13 @@ def _tagged(value, left, depth, records):
     if len(value) != 1:
         raise WireError("a tagged value has one key")
     (tag, content), = value.items()
+    if tag == "fraction" and isinstance(content, list) and len(content) == 2 and all(
+            type(part) is int for part in content) and content[1] > 0:
+        left[0] -= 2
+        return bounded(Fraction(*(_whole(part, left) for part in content)))
     content = _in(content, left, depth + 1, records) if isinstance(content, list) else None
     if tag == "raised" and isinstance(content, list) and len(content) == 2 and all(type(part) is str for part in content):
         return Raised(*content)
-    if tag == "fraction" and isinstance(content, list) and len(content) == 2 and all(
-            type(part) is int for part in content) and content[1] > 0:
-        return Fraction(*content)
     pairs = isinstance(content, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in content)
     if tag == "record" and records and pairs and all(type(key) is str for key, _ in content):
         return Record(content)

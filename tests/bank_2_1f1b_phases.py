@@ -33,6 +33,7 @@ return w, (len(kinds) - w - c) // 2, c
     phases("from course.formulas import warm_up_forwards as f\nw = f(p, m, stage)\nreturn (w, m - w, w)", 3),
 ]
 WRONG_PHASES = [
+    Case("ex2-phases", "def phase_lengths(p, m, stage): return 1e308, 2**4000, 1", 0, ("refused",)),
     Case("ex2-phases", "phase_lengths = ...", 0, ("unanswered",)),
     phases("...", 0, "unanswered"),
     Case("ex2-phases", "phase_lengths = (3, 5, 3)", 0, ("not-a-function",)),

@@ -97,7 +97,9 @@ one_f_one_b = build
          + "one_f_one_b = lru_cache(one_f_one_b)", 8, ("right",)),
 ]
 
+ONE_SIZE = order(LOOP + "return order if (p, m) == (4, 8) else []", 1.75, "right-at", "missing")
 WRONG_ORDERS = [
+    ONE_SIZE,
     Case("ex2-order", "one_f_one_b = ...", 0, ("unanswered",)),
     order("...", 0, "unanswered"),
     order("return None", 0, "unanswered"),
@@ -112,6 +114,7 @@ WRONG_ORDERS = [
     order("return ['F0', 'forward']", 0, "not-a-token"),
     order("return ['F0', 3]", 0, "not-a-token"),
     order("return ['F-1']", 0, "not-a-token"),
+    order("return ['F\\u0660']", 0, "not-a-token"),
     order("return []", 0, "missing"),
     order("return ''", 0, "missing"),
     order("return 1 / 0", 0, "raised"),
@@ -136,7 +139,13 @@ WRONG_ORDERS = [
     order(LOOP + "return order[:-1]", 0, "missing"),
     order(LOOP + "return order + order[-1:]", 1, "repeated"),
     order(LOOP + "return order + ['F99']", 1, "unknown"),
-    order(LOOP + "return [t.replace('B', 'I') for t in order]", 0, "missing", "split-backward"),
+    order(LOOP + "return [t.replace('B', 'I') for t in order]", 0, "split-backward"),
+    order(LOOP + "return [t for token in order for t in ([token] if token[0] == 'F' else ['I' + token[1:], 'W' + token[1:]])]", 0,
+          "split-backward"),
+    order("return 'F0 F1 F2 F3 B0 B1 B2 B3'", 0, "constant"),
+    order("return ['F0', 'B0']", 0, "constant", "missing"),
+    order(LOOP + "return order if m % 2 == 0 else []", 3.5, "right-at", "missing"),
+    order(LOOP + "return order if p == 4 else []", 1.75, "right-at", "missing"),
     order(LOOP + "return [f'9{t}' for t in order]", 1, "unknown", "missing"),
     order(LOOP + "return [t if t[0] == 'F' else f'B{m - 1 - int(t[1:])}' for t in order]", 2, "order"),
     order(LOOP + "return [f'{t[0]}{(int(t[1:]) + stage) % m}' for t in order]", 2, "deadlock"),
@@ -164,7 +173,6 @@ return orders
     order(LOOP + "input('m? ')\nreturn order", 0, "raised"),
     order(LOOP + "return order if m >= p else []", 7, "right-where-m-is-large", "missing"),
     order("if p == 1: raise ValueError('one stage is no pipeline')\n" + LOOP.strip() + "\nreturn order", 7, "raised"),
-    order(LOOP + "return order if (p, m) == (4, 8) else []", 1.75, "right-at", "missing"),
     order("if stage == p - 1: return [k + str(i) for i in range(m) for k in 'FB']\n"
           "return [f'F{i}' for i in range(m)] + [f'B{i}' for i in range(m)]", 4, "holds-more"),
 ]

@@ -124,7 +124,8 @@ WRONG_DERIVE = [
     Case("ex3-derive", "def total_slots(p): return 2 * p\ndef busy_slots(p, m): return 2 * m\n"
          "def bubble_fraction(p, m, v): return v", 2, ("raised",)),
     derive(3, "constant", total_slots="10 ** 300", busy_slots="1.5", bubble_fraction="(p - 1) / (m + p - 1)"),
-    derive(3, "total_slots-wrong", total_slots="10 ** 1000 * p", busy_slots="0.5 ** m"),
+    derive(3, "total_slots-wrong", total_slots="10 ** 98 * p", busy_slots="0.5 ** m"),
+    derive(3, "refused", total_slots="10 ** 1000 * p", busy_slots="0.5 ** m"),
 ]
 
 
@@ -173,7 +174,8 @@ WRONG_USE = [
     use("'three'", "[7, 71]", 0, "not-a-number"),
     use("True", "float('inf')", 0, "not-a-number", "refused"),
     use("0", "1", 0, "whole-division", "fraction-wrong"),
-    use("lambda: 3 / 11", "10 ** 1000", 0, "refused", "fraction-wrong"),
+    use("lambda: 3 / 11", "10 ** 99", 0, "refused", "fraction-wrong"),
+    use("1e308", "10 ** 1000", 0, "refused"),
 ]
 
 RIGHT = RIGHT_DERIVE + RIGHT_USE + RIGHT_USES

@@ -93,6 +93,8 @@ WRONG_ORDERS = [
     order(1, "one-too-few", "order", result="F[:w] + [t for pair in zip(B, F[w:]) for t in pair] + B[len(F) - w:]"),
     order(4.3, "all-forwards-first-once", "holds-more", warm_up=f"m * v if m == p else {MEGATRON}"),
     written("    return ['0F0', '2F0', '2B0', '0B0']", 0, "constant", "missing"),
+    order(1.8, "raised", result="order + B[len(F) - w:] if p == 4 else 1 / 0"),
+    order(3.6, "raised", result="order + B[len(F) - w:] if v < 4 else 1 / 0"),
     written("    return '0F0 0F1 2F0 2F1 2B0 2B1 0B0 0B1'", 0, "constant", "missing"),
     unclamped(3.6, "[F[k] for k in range(w)]", "list-ends", "raised"),
     unclamped(3.6, "F[:w]", "list-ends", "missing"),

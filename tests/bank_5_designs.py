@@ -78,6 +78,7 @@ WRONG_DESIGNS = [
     design("a", 0, "not-nodes", dp=8, nodes="[['rank 0']]"),
     design("a", 0, "not-nodes", dp=8, nodes="[[0, 1, 2, 3], 4]"),
     design("a", 0, "not-nodes", dp=8, nodes="[[0.5]]"),
+    design("a", 0, "not-nodes", dp=8, nodes="[[0, 1, 2, 3, 4, 5, None, 7]]"),
     design("a", 1.5, "slow-pp-first", pp=2, dp=4, v=2),
     design("a", 1.5, "slow-pp-first", pp=4, dp=2, v=2),
     design("a", 1.5, "slow-pp-first", pp=8, v=2),

@@ -72,6 +72,8 @@ WRONG_PLANS = [
     beside("'pp': 'four'", 5.5, "not-whole"),
     beside("'pp': 2.5", 5.5, "not-whole"),
     beside("'pp': True", 5.5, "not-whole"),
+    beside("'pp': __import__('fractions').Fraction(2**4000, 3)", 5.5, "not-whole"),
+    beside("'pp': __import__('fractions').Fraction(10**99, 3)", 5.5, "not-whole"),
     beside("'pp': ...", 5.5, "missing-key"),
     beside("{'schedule': '1f1b', 'pp': 2}", 5.5, "missing-key"),
     beside("{**a, 'micro_batch': 8}", 5.5, "unknown-key"),
@@ -79,7 +81,8 @@ WRONG_PLANS = [
     beside("'pp': 16", 5.5, "too-large"),
     beside("'micro_batches': 128", 5.5, "too-large"),
     beside("'pp': 8, 'dp': 4, 'micro_batches': 2", 5.5, "too-large"),
-    beside("'micro_batch_size': 10 ** 300", 5.5, "too-large"),
+    beside("'micro_batch_size': 10 ** 90", 5.5, "too-large"),
+    beside("'micro_batch_size': 10 ** 300", 5.5, "not-whole"),
     beside("'chunks': 2", 5.5, "chunks"),
     beside("'schedule': 'interleaved_1f1b', 'pp': 4, 'chunks': 2, 'micro_batches': 2, 'micro_batch_size': 16", 5.5,
            "not-a-multiple"),
@@ -136,6 +139,7 @@ RIGHT_TABLES = [
 ]
 
 WRONG_TABLES = [
+    table("configurations[0]['micro_batch_size'] = '1 GB'\nlines[0]['slow_stage'] = 10**6\ntable = lines", 2.875, "not-runnable"),
     table("table = ...", 0, "unanswered"),
     table("table = None", 0, "unanswered"),
     table("table = []", 0, "no-rows"),

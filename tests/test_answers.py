@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.session import Session
-from course.answers import LocalAnswer, Raised, Record, Refused, encode
+from course.answers import LARGEST, LocalAnswer, Raised, Record, Refused, encode
 from course.wire import WireError, from_wire, to_wire
 
 
@@ -60,7 +60,8 @@ def test_what_is_taken_becomes_plain(value, plain):
 @pytest.mark.parametrize(("value", "words"), [
     ({"F0"}, "a set has no order"), (b"x", "bytes"), (3 + 1j, "complex"), (len, "builtin_function"), (object(), "object"),
     (float("nan"), "nan is not a finite"), (float("inf"), "inf"), (Decimal("NaN"), "NaN"), (numpy.float32("nan"), "nan"),
-    ("x" * 2_000_000, "longer"), (1 << 5000, "bits"), ([float("nan")], "nan"),
+    ("x" * 2_000_000, "longer"), (1 << 5000, "bits"), (1e308, "1e.308 is beyond"), (-(2**4000), "beyond"),
+    ([Fraction(2**4000, 3)], "beyond"), (Decimal("1e101"), "beyond"), (numpy.float64(1e101), "beyond"), ([float("nan")], "nan"),
     (list(itertools.accumulate(range(30), lambda a, _: [a])), "deep"),
 ])
 def test_what_is_refused_is_named(value, words):
@@ -69,7 +70,7 @@ def test_what_is_refused_is_named(value, words):
     assert LocalAnswer(value).value().type == "Refused"
 
 
-LEAVES = (st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+LEAVES = (st.none() | st.booleans() | st.integers(-LARGEST, LARGEST) | st.floats(-float(10**99), float(10**99)) | st.text()
           | st.fractions())
 PLAIN = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.integers() | st.booleans(), inner),
                      max_leaves=20)
@@ -85,7 +86,7 @@ def test_plain_data_survives_the_wire(value):
     "", "{", "NaN", "[Infinity]", '{"x": 1}', '{"fraction": [1, 0]}', '{"fraction": [1.5, 2]}', '{"fraction": 3}',
     '{"dict": [[1]]}',
     '{"dict": [[{"dict": []}, 1]]}', '{"raised": [1, 2]}', '{"raised": ["a", "b"], "x": 1}', "[" * 100_000, "[" * 200 + "]" * 200,
-    "1" * 5000, "1" * 2000, "1e999", '{"dict": "ab"}', '{"dict": 5}',
+    "1" * 5000, "1" * 2000, "1e999", "1e101", "-" + "9" * 101, f'{{"fraction": [{2**4000}, 3]}}', '{"dict": "ab"}', '{"dict": 5}',
 ])
 def test_a_wire_that_lies_is_a_wire_error(text):
     with pytest.raises(WireError):

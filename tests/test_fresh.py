@@ -4,11 +4,15 @@ import pytest
 
 from course.answers import LocalAnswer, Raised
 from course.checks.bubble_fraction import POINTS
+from course.checks.bubble_uses import ONE, SEVERAL, exact
 from course.checks.fresh import Seeded, drawn, pipeline
+from course.checks.megatron_flags import INTERLEAVED, ONE_CHUNK, REFUSED
 from course.exercises import EXERCISES, judge
-from course.formulas import bubble_fraction
+from course.formulas import bubble_fraction, chunks_of_flag, micro_batches_needed
+from course.schedules import one_f_one_b
 from tests import bank_2_1f1b_phases, bank_3_bubble_fraction, bank_4_virtual_stages, bank_5_tp_pp_dp_design
 from tests.bank import judged_locally
+from tests.bank_2_orders import ONE_SIZE
 
 SEEDS = (1, 20_261_130, 2**31 - 1)
 BANKS = (bank_2_1f1b_phases, bank_3_bubble_fraction, bank_4_virtual_stages, bank_5_tp_pp_dp_design)
@@ -33,9 +37,9 @@ class Noted:
         self.said.append((arguments, self._answer.call(*arguments)))
         return self.said[-1][1]
 
-    def table(self):
-        """A function that knows these replies and no other: a KeyError."""
-        known = {repr(arguments): reply for arguments, reply in self.said}
+    def table(self, without=0):
+        """A function that knows these replies, but for some of the last, and no other: a KeyError."""
+        known = {repr(arguments): reply for arguments, reply in self.said[:len(self.said) - without]}
 
         def look_up(*arguments):
             if isinstance(found := known[repr(arguments)], Raised):
@@ -45,18 +49,18 @@ class Noted:
         return look_up
 
 
-def noted(grade_id, seed=None):
-    """The answers of a right case, once they were asked."""
+def noted(case, seed=None):
+    """The answers of a case, once they were asked."""
     namespace = {}
-    exec(SOLVED[grade_id].source, namespace)
-    answers = [Noted(namespace[name]) for name in EXERCISES[grade_id].answers]
-    assert judge(grade_id, *answers, seed=seed).points == EXERCISES[grade_id].points
+    exec(case.source, namespace)
+    answers = [Noted(namespace[name]) for name in EXERCISES[case.grade_id].answers]
+    assert judge(case.grade_id, *answers, seed=seed).points == case.points
     return answers
 
 
 @pytest.mark.parametrize("grade_id", TABLES)
 def test_a_table_of_what_everybody_is_asked_is_not_enough(grade_id):
-    tables = [LocalAnswer(answer.table() if answer.said else answer.value()) for answer in noted(grade_id)]
+    tables = [LocalAnswer(answer.table() if answer.said else answer.value()) for answer in noted(SOLVED[grade_id])]
     assert judge(grade_id, *tables).points == EXERCISES[grade_id].points
     for seed in SEEDS:
         verdict = judge(grade_id, *tables, seed=seed)
@@ -66,9 +70,10 @@ def test_a_table_of_what_everybody_is_asked_is_not_enough(grade_id):
 
 @pytest.mark.parametrize("grade_id", TABLES)
 def test_the_same_seed_asks_the_same(grade_id):
-    asked = {seed: [[arguments for arguments, _ in answer.said] for answer in noted(grade_id, seed)] for seed in (None, *SEEDS)}
+    asked = {seed: [[arguments for arguments, _ in answer.said] for answer in noted(SOLVED[grade_id], seed)]
+             for seed in (None, *SEEDS)}
     for seed in SEEDS:
-        assert [[arguments for arguments, _ in answer.said] for answer in noted(grade_id, seed)] == asked[seed], seed
+        assert [[arguments for arguments, _ in answer.said] for answer in noted(SOLVED[grade_id], seed)] == asked[seed], seed
         for answer, before in zip(asked[seed], asked[None], strict=True):
             new = {repr(arguments) for arguments in answer} - {repr(arguments) for arguments in before}
             assert not before or 1 <= len(new) <= 10, (seed, new)
@@ -97,8 +102,65 @@ def test_each_answer_of_the_banks_has_the_same_points_with_a_seed(grade_id):
         if case.grade_id == grade_id:
             for seed in SEEDS if case == SOLVED[grade_id] else SEEDS[turn % 3:][:1]:
                 verdict = judged_locally(case, seed=seed)
-                assert verdict.points == case.points, (seed, str(case), verdict.messages)
+                assert verdict.points == case.points * (case != ONE_SIZE), (seed, str(case), verdict.messages)
                 assert set(case.codes) <= {message.code for message in verdict.messages}, (seed, str(case), verdict.messages)
+
+
+@pytest.mark.parametrize("grade_id", TABLES)
+def test_a_table_earns_nothing_whatever_it_is_a_table_of(grade_id):
+    for turn, case in enumerate(case for case in CASES if case.grade_id == grade_id and case.points):
+        seed, answers = SEEDS[turn % 3], noted(case)
+        values = [LocalAnswer(... if answer.said else answer.value()) for answer in answers]
+        wanted = judge(grade_id, *values).points
+        for without in (0, 1, 5):
+            tables = [LocalAnswer(answer.table(without) if answer.said else answer.value()) for answer in answers]
+            verdict = judge(grade_id, *tables, seed=seed)
+            assert verdict.points == wanted, (seed, str(case), without, verdict)
+
+
+@pytest.mark.parametrize(("right", "points"), [
+    (lambda p, m: m % 2 == 0, 3.5), (lambda p, m: m % 2, 1.75), (lambda p, m: p == 4, 1.75), (lambda p, m: p % 2 == 0, 3.5),
+    (lambda p, m: m == p, 1.75), (lambda p, m: m % p == 0, 3.5), (lambda p, m: m == 2 * p, 1.75), (lambda p, m: m > p, 5.25),
+    (lambda p, m: p < 12, 5.25), (lambda p, m: m < 40, 5.25)])
+def test_what_is_right_at_some_sizes_only_keeps_its_share(right, points):
+    def order(p, m, stage):
+        return [*map(str, one_f_one_b(p, m).ranks[stage])] if right(p, m) else []
+
+    for seed in (None, *SEEDS, *range(10, 20)):
+        assert judge("ex2-order", LocalAnswer(order), seed=seed).points == points, seed
+
+
+def test_refusing_is_paid_where_what_is_taken_is_computed():
+    def decode(known, otherwise):
+        def decode(layers, p, flag):
+            if (layers, p, flag) in known:
+                return chunks_of_flag(layers, p, flag)
+            return otherwise(layers, p, flag)
+
+        return judge("ex4-flags", LocalAnswer(decode), LocalAnswer(None), seed=5).points
+
+    def refuse(*_):
+        raise ValueError
+
+    taken = {*INTERLEAVED, *ONE_CHUNK}
+    assert decode(taken, refuse) == decode({*taken, *REFUSED}, lambda *_: 7) == decode(REFUSED, lambda *_: 7) == 0
+    assert decode((), lambda layers, p, flag: refuse() if layers % p else 7) == 0.4
+    assert decode((), chunks_of_flag) == 2.5
+
+
+def test_a_slip_that_is_shown_at_the_known_points_only_earns_nothing_and_what_is_wrong_is_said():
+    def inverse(p, fraction):
+        return max(1, int(exact(p, fraction))) if (p, fraction) in SEVERAL + ONE else 10**6
+
+    assert judge("ex3-inverse", LocalAnswer(inverse)).points == 2
+    verdict = judge("ex3-inverse", LocalAnswer(inverse), seed=5)
+    assert verdict.points == 0 and "returned 1000000: not right" in verdict.messages[0].text
+
+    def right_elsewhere(p, fraction):
+        return inverse(p, fraction) if (p, fraction) in SEVERAL else micro_batches_needed(p, fraction)
+
+    verdict = judge("ex3-inverse", LocalAnswer(right_elsewhere), seed=5)
+    assert verdict.points == 0 and not verdict.messages[0].good
 
 
 def test_without_a_seed_nothing_is_drawn():

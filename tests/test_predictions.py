@@ -54,7 +54,7 @@ def test_a_prediction_stands_beside_the_number(key, guess, sure, actual, words):
     ("slots-of-the-step", "many", 50, "'many' is no number"), ("slots-of-the-step", [20], 50, "[20] is no number"),
     ("slots-of-the-step", None, 50, "None is no number"), ("slots-of-the-step", True, 50, "True is no number"),
     ("middle-idles", 5, 50, "write 'more', 'less', 'same'"), ("middle-idles", "", 50, "write 'more', 'less', 'same'"),
-    ("share-of-one-batch", 25, 50, "25% is written 0.25"), ("slots-of-the-step", {1}, 50, "Not noted: a set"),
+    ("share-of-one-batch", 25, 50, "25% is written 0.25"), ("slots-of-the-step", {1}, 50, "Not noted: [1] is no number"),
     ("slots-of-the-step", -5, 50, "-5 cannot be: it is a number from 1 to 1000"),
     ("slots-of-the-step", 10**9, 50, "from 1 to 1000"), ("gradient-difference", -1, 50, "from 0 to 1000"),
     ("busy-four-fifths", 32.5, 50, "32.5 is none of the answers: write one of 4, 8, 16, 32, 64"),

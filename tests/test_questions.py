@@ -1,5 +1,6 @@
 """A submission's cells run in sessions and the checks ask from outside: what an answer earns, and what it cannot cost."""
 
+import contextlib
 from fractions import Fraction
 
 import pytest
@@ -158,10 +159,33 @@ def test_a_check_of_ours_that_fails_is_no_mark(monkeypatch):
     assert "not graded: the check itself failed (ZeroDivisionError" in found["ex3-use"].notes[-1]
 
 
-def test_the_seed_decides_what_random_answers_are():
-    cell = Cell("ex3-use-answer", "import random\nimport numpy\nbubble_4_8 = random.random()\nbubble_8_64 = numpy.random.rand()")
-    first, again, other = (marks(cell, seed=seed)["ex3-use"].messages for seed in (1, 1, 2))
-    assert first == again != other
+def test_random_answers_are_the_same_each_time_and_tell_nothing_of_the_seed():
+    cell = Cell("ex3-use-answer", "import random\nimport numpy\nimport torch\n"
+                "print(torch.initial_seed(), hash(random.getstate()[1]), numpy.random.get_state()[1].sum())\n"
+                "bubble_4_8 = random.random()\nbubble_8_64 = numpy.random.rand()")
+    first, again, other = (marks(cell, seed=seed)["ex3-use"] for seed in (1, 1, 2))
+    assert first == again == other and len(first.printed.split()) == 3
+
+
+class Overheard(Unsandboxed):
+    """Notes all that is run where the learner's code is."""
+
+    def __init__(self):
+        super().__init__()
+        self.heard = []
+
+    @contextlib.contextmanager
+    def session(self, **limits):
+        with super().session(**limits) as session:
+            run = session.run
+            session.run = lambda source: (self.heard.append(source), run(source))[1]
+            yield session
+
+
+def test_the_seed_is_told_to_nobody_who_runs_with_the_learners_code():
+    sandbox, seed = Overheard(), 20_261_130
+    assert marks(INVERSE, own("print(1)"), sandbox=sandbox, seed=seed)["ex3-inverse"].points == 3
+    assert sandbox.heard and not [source for source in sandbox.heard if str(seed) in source]
 
 
 def test_what_cells_print_is_kept_with_the_mark_that_comes_next():

@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 
-from course.checks.fresh import ask_and_confirm, confirm, pipeline
+from course.checks.fresh import ask_and_confirm, confirm, disproof, pipeline
 from course.checks.functions import Slip, ask, close, first_wrong, judge_replies, rounded, same
 from course.checks.numbers import CUT
 from course.checks.outcome import Message, Outcome, Step
@@ -80,10 +80,10 @@ INVERSE_SLIPS = (
 
 
 def _between_two(random):
-    """Several stages and a fraction that no whole m gives or nearly gives: right algebra in floats rounds as it should."""
+    """Several stages and a fraction that no whole m, and none and a half, nearly gives: floats then round as they should."""
     while True:
         point = random.randint(2, 32), random.randint(20, 700) / 1000
-        if 0.2 < exact(*point) % 1 < 0.8:
+        if 0.2 < exact(*point) % 1 < 0.8 and abs(exact(*point) % 1 - 0.5) > 0.01:
             return point
 
 
@@ -100,12 +100,15 @@ def check_inverse(answer) -> Outcome:
                          "the smallest m, never one too few.", INVERSE_SLIPS,
                          f"{MICRO_BATCHES} Put yours into your `bubble_fraction`: it must be at most the fraction, and with one "
                          "micro-batch fewer above it.")
-    nearly = not right and said.code in {slip.code for slip in NEARLY}
+    nearly = [] if right else [slip for slip in NEARLY if slip.code == said.code]
+    if nearly and (other := disproof(answer, "micro_batches_needed", nearly, SEVERAL, micro_batches_needed, _between_two,
+                                     MICRO_BATCHES)):
+        nearly, said = [], other
     messages = [said]
     if right and not single:
         messages.append(_one_stage_message(alone))
     steps = (Step("several stages", 2, 1 if right else Fraction(1, 2) if nearly else 0),
-             Step("one stage", 1, single and (right or nearly)))
+             Step("one stage", 1, single and bool(right or nearly)))
     return Outcome(steps, tuple(messages))
 
 

@@ -19,7 +19,7 @@ from course.layout.placement import Layout
 TOLERANCE = 0.01
 UNITS = {"": 1, "b": 1, "byte": 1, "bytes": 1, **{f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", 1)},
          **{f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgt", 1)}}
-QUANTITY = re.compile(r"([-+]?[\d.,_]+(?:e[-+]?\d+)?)\s*([a-z]*)", re.IGNORECASE)
+QUANTITY = re.compile(r"([-+]?[0-9.,_]+(?:e[-+]?[0-9]+)?)\s*([a-z]*)", re.IGNORECASE)
 WANTED = 'It returns bytes: a number, or text with its unit such as "1.5 GB".'
 
 

@@ -2,12 +2,13 @@
 
 from fractions import Fraction
 
-from course.checks.fresh import ask_and_confirm
+from course.checks.fresh import ask_and_confirm, disproof
 from course.checks.functions import Slip, close, judge_replies, rounded
 from course.checks.numbers import CUT
 from course.checks.outcome import Outcome, Step
 from course.formulas import activation_factor, boundary_messages, bubble_fraction, bubble_over_ideal
 
+MESSAGES = "It returns a number of messages."
 SIZES = ((4, 8, 2), (4, 8, 4), (8, 64, 3), (2, 4, 2), (4, 64, 4), (4, 8, 1), (8, 16, 5))  # p, m, v
 FACTORS = ((4, 2), (4, 4), (8, 3), (2, 2), (16, 2), (8, 5))  # p, v
 
@@ -34,9 +35,10 @@ BUBBLE_SLIPS = (
          lambda p, m, v: Fraction(m - 1, v * p + m - 1)),
     Slip("whole-division", f"it gives 0, no bubble at all. {CUT}", lambda p, m, v: 0),
 )
+PER_DIRECTION = Slip("per-direction", "this is one direction. Activations go forward over each boundary, and gradients come "
+                     "back.", lambda p, m, v: m * (p * v - 1))
 MESSAGE_SLIPS = (
-    Slip("per-direction", "this is one direction. Activations go forward over each boundary, and gradients come back.",
-         lambda p, m, v: m * (p * v - 1)),
+    PER_DIRECTION,
     Slip("one-boundary-too-many", "p v stages in a row have one boundary less than stages: the loss stays on the last rank.",
          lambda p, m, v: 2 * m * p * v),
     Slip("one-boundary-too-many", "p v stages in a row have one boundary less than stages; and each boundary is crossed in both "
@@ -100,19 +102,24 @@ def check_cost(bubble, messages, factor) -> Outcome:
     bubbles = ask_and_confirm(bubble, SIZES, bubble_fraction, _size, close)
     factors = ask_and_confirm(factor, FACTORS, activation_factor, _factor_size, close)
     sent = ask_and_confirm(messages, SIZES, boundary_messages, _size)
+    messages_said = judge_replies(
+        "boundary_messages", sent, boundary_messages, MESSAGES, "Each of the p v - 1 boundaries is crossed m times forward and m "
+        "times back.", MESSAGE_SLIPS, "How many boundaries do p v stages in a row have, and what crosses each in a step?")
+    one_direction = messages_said.code == PER_DIRECTION.code
+    if one_direction and (other := disproof(messages, "boundary_messages", [PER_DIRECTION], SIZES, boundary_messages, _size,
+                                            MESSAGES)):
+        one_direction, messages_said = False, other
     found = (
         judge_replies("bubble_interleaved", bubbles, bubble_fraction, "It returns idle over total time.",
                       "A rank still waits for p-1 others, but each wait is one chunk long, 1/v of a stage.", BUBBLE_SLIPS,
                       "In slots of one chunk: how long does each rank work, and for how many slots does it wait?", close),
-        judge_replies("boundary_messages", sent, boundary_messages, "It returns a number of messages.",
-                      "Each of the p v - 1 boundaries is crossed m times forward and m times back.", MESSAGE_SLIPS,
-                      "How many boundaries do p v stages in a row have, and what crosses each in a step?"),
+        messages_said,
         judge_replies("activation_factor", factors, activation_factor, "It returns a factor, above 1 for more.",
                       "p-1 more chunks than the p v that weigh as much as 1F1B's p stages.", FACTOR_SLIPS,
                       "Count rank 0's warm-up in Megatron's order, add one, and compare with 1F1B's p micro-batches.", close),
     )
     shares = [Fraction(message.good) for message in found]
-    if found[1].code == "per-direction":
+    if one_direction:
         shares[1] = Fraction(1, 2)
     return Outcome(tuple(Step(name, worth, share) for name, worth, share in zip(
         ("bubble_interleaved", "boundary_messages", "activation_factor"), (Fraction(3, 2), Fraction(3, 2), 1), shares,

@@ -54,6 +54,10 @@ def check_table(table, configurations, trusted: Sequence[dict] | None = None) ->
                    known and not measured and empty.isdisjoint(MEASURED), parting)
     if all(step.share == 1 for step in steps):
         messages.append(Message("table-right", f"{len(lines)} rows, each as it was run.", good=True))
+    elif not messages:
+        number = next((line.number for line in lines if not line.row), 1)
+        messages.append(Message("not-runnable", f"What row {number} of `table` says of its configuration breaks a rule of "
+                                "the plan, so it was never run like that: leave what run_experiment returned as it is."))
     if trusted is None and not measured:
         messages += _remarks(complete, plan)
     return Outcome(steps, tuple(messages))

@@ -1,9 +1,10 @@
-"""Points that are drawn for each submission: they only confirm what is right at the points that everybody is asked."""
+"""Points that are drawn for each submission: they only confirm what the points that everybody is asked have earned."""
 
 from collections.abc import Callable, Iterable, Mapping
 from random import Random
 
-from course.checks.functions import ask, same
+from course.checks.functions import Slip, ask, fits_slip, judge_replies, same
+from course.checks.outcome import Message
 
 COUNT = 3  # points drawn for a function
 
@@ -23,9 +24,14 @@ class Seeded:
         return self._answer.call(*arguments)
 
 
+def is_seeded(answer) -> bool:
+    """Whether anything is drawn for this answer: not in a notebook."""
+    return getattr(answer, "seed", None) is not None
+
+
 def drawn(answer, draw: Callable[[Random], object], apart_from: Iterable = (), count: int = COUNT) -> list:
     """`count` different things that `draw` makes of the answer's seed, the same for the same seed; none without a seed."""
-    if getattr(answer, "seed", None) is None:
+    if not is_seeded(answer):
         return []
     random, known, found = Random(f"asked with {answer.seed}"), list(apart_from), []
     while len(found) < count:
@@ -49,6 +55,19 @@ def ask_and_confirm(answer, points: Iterable[tuple], truth: Callable, draw: Call
     points = list(points)
     replies = ask(answer, points)
     return replies | confirm(answer, points, replies, truth, draw, like)
+
+
+def disproof(answer, name: str, slips: Iterable[Slip], points: Iterable[tuple], truth: Callable,
+             draw: Callable[[Random], tuple], wanted: str, like: Callable = same) -> Message | None:
+    """What to say of a function that gives what none of these wrong ideas gives at drawn points; None of one that does.
+
+    For a slip that earns points: what only looks like it at the points that everybody is asked has not made it.
+    """
+    replies = ask(answer, drawn(answer, draw, points))
+    if any(fits_slip(slip, replies, like) for slip in slips):
+        return None
+    said = judge_replies(name, replies, truth, wanted, "", like=like)
+    return Message(f"{name}-wrong", f"`{name}` is right at some sizes only. {wanted}") if said.good else said
 
 
 def pipeline(random: Random) -> tuple[int, int]:

@@ -46,6 +46,13 @@ def ask(answer, points: Iterable[tuple]) -> dict[tuple, object]:
     return replies
 
 
+def always_the_same(replies: Mapping[tuple, object]) -> bool:
+    """Whether a function returns one list or text for all of several arguments: then it has computed nothing of them."""
+    first = next(iter(replies.values()), None)
+    return bool(first) and isinstance(first, list | str) and len(replies) > 1 and all(
+        reply == first for reply in replies.values())
+
+
 def _changed(first, again):
     """How a second reply to one call differs from the first; empty where it does not."""
     if first == again or (isinstance(first, Raised) and isinstance(again, Raised) and first.type == again.type):
@@ -144,6 +151,12 @@ def slip_of(replies: Mapping[tuple, object], truth: Callable, slips: Sequence[Sl
                 reply_is is not None and not like(reply_is, truth(*point)) for point, reply_is in given.items()):
             return slip
     return None
+
+
+def fits_slip(slip: Slip, replies: Mapping[tuple, object], like: Callable = same) -> bool:
+    """Whether the wrong idea gives every one of these replies."""
+    given = {point: _given(slip.formula, point) for point in replies}
+    return all(reply_is is not None and like(replies[point], reply_is) for point, reply_is in given.items())
 
 
 def first_wrong(replies: Mapping[tuple, object], truth: Callable, like: Callable = same) -> tuple | None:

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from course.answers import Raised
 from course.checks.fresh import drawn
-from course.checks.functions import ask, call
+from course.checks.functions import always_the_same, ask, call
 from course.checks.interleaved_slips import Shown, slip_of_schedules
-from course.checks.orders import arguments_of, schedule_from, share_of_sizes, taken_as
+from course.checks.orders import arguments_of, holds_at_all, schedule_from, shares_of_sizes, taken_as, whole_backwards
 from course.checks.outcome import Message, Outcome, Step
 from course.formulas import leanest_chunks, peak_chunks, total_slots
 from course.legality import Violation, violations
@@ -25,12 +25,13 @@ ODD = (2, 3, 2)  # m is no multiple of p
 QUALITIES = ("complete", "legal", "short", "lean")
 LATENCY = Fraction(1, 4)
 REFUSALS = ("ValueError", "AssertionError")
+CONSTANT = Message("constant", f"`{NAME}` returns the same for every p, m, v and rank. The list in its docstring is an example: "
+                   "compute yours from the four.")
 WAITING = ("order", "deadlock")  # faults of the order alone: every operation is there
 ADVICE = {
     "repeated": "Each operation runs once.",
     "unknown": "Stages go from 0 to p v - 1, micro-batches from 0 to m - 1.",
     "wrong-rank": "Chunk c of rank r is stage c * p + r.",
-    "whole-beside-split": "Here a backward is one operation, B.",
     "order": "A rank runs its list from the left, so it would wait for ever.",
     "deadlock": "Each waits for another, and none can go on.",
 }
@@ -55,20 +56,42 @@ class Judged(NamedTuple):
 
 def check_order(answer) -> Outcome:
     """Points for complete (1), legal (1.5), length (1) and memory (1), each by the share of sizes, and for the edges (0.5)."""
-    sizes = (*CHUNKED, *EDGES)
-    replies = ask(answer, [arguments for size in sizes for arguments in arguments_of(*size)])
-    judged = {size: judge_schedule(schedule_from(replies, NAME, *size), *size) for size in sizes}
-    more = drawn(answer, _chunked, CHUNKED, 1) if any(share_of_sizes(judged, name, CHUNKED, ()) == 1
-                                                      for name in QUALITIES) else []
+    replies, judged = _asked(answer, (*CHUNKED, *EDGES))
+    constant = always_the_same(replies)
+    more = drawn(answer, _chunked, CHUNKED, 1) if holds_at_all(judged, QUALITIES, CHUNKED) else []
     edge = drawn(answer, _edge, EDGES, 1) if all(found.right for found in judged.values()) else []
-    replies |= ask(answer, [arguments for size in (*more, *edge) for arguments in arguments_of(*size)])
-    judged = {size: judged.get(size) or judge_schedule(schedule_from(replies, NAME, *size), *size)
-              for size in (*CHUNKED, *more, *EDGES, *edge)}
-    shares = [share_of_sizes(judged, name, CHUNKED, more) for name in QUALITIES]
+    new_replies, new = _asked(answer, (*more, *edge))
+    replies |= new_replies
+    judged = {size: judged.get(size) or new[size] for size in (*CHUNKED, *more, *EDGES, *edge)}
+    shares = dict.fromkeys(QUALITIES, 0) if constant else shares_of_sizes(
+        answer, judged, QUALITIES, CHUNKED, more, ALIKE, lambda sizes: _asked(answer, sizes)[1])
     everywhere = all(found.right for found in judged.values())
     messages = ([_praise(judged[SHOWN].schedule), *taken_as(replies, *SHOWN), _other_m(ask(answer, arguments_of(*ODD)))]
-                if everywhere else [*_swapped(answer), *_explain(replies, judged)])
-    return Outcome((*_steps(*shares), Step("with one rank and with one chunk too", Fraction(1, 2), everywhere)), tuple(messages))
+                if everywhere else [*_swapped(answer), *[CONSTANT] * constant, *_explain(replies, judged)])
+    steps = *_steps(*shares.values()), Step("with one rank and with one chunk too", Fraction(1, 2), everywhere)
+    return Outcome(steps, tuple(messages))
+
+
+def _asked(answer, sizes):
+    """The replies at these sizes, and what became of each size."""
+    replies = ask(answer, [arguments for size in sizes for arguments in arguments_of(*size)])
+    return replies, {size: judge_schedule(schedule_from(replies, NAME, *size), *size) for size in sizes}
+
+
+def _other_rounds(p, m, v):
+    """Other micro-batches: still one round of p, or several, even or odd as before."""
+    return [(p, p * rounds, v) for rounds in range(2, 13) if m > p and p * rounds != m and (rounds - m // p) % 2 == 0]
+
+
+def _other_chunks(p, m, v):
+    return [(p, m, other) for other in range(2, 7) if other != v]
+
+
+def _other_ranks(p, m, v):
+    return [(other, other * (m // p), v) for other in range(2, 8) if other != p]
+
+
+ALIKE = (_other_rounds, _other_chunks, _other_ranks)
 
 
 def _chunked(random):
@@ -101,8 +124,8 @@ def judge_schedule(found: Schedule | Message, p: int, m: int, v: int) -> Judged:
     """Which questions a schedule of this size answers well."""
     if isinstance(found, Message):
         return Judged(None, found)
-    if any(operation.kind in "IW" for row in found.ranks for operation in row):
-        return Judged(None, Message("split-backward", "Here a backward is one operation, B, not I and W."))
+    if split := whole_backwards(found):
+        return Judged(None, split)
     faults = tuple(violations(found))
     if faults:
         return Judged(found, None, faults, complete=all(fault.code in WAITING for fault in faults))
@@ -156,10 +179,6 @@ def _explain(replies, judged: Mapping) -> list[Message]:
     wrong = next(size for size, found in judged.items() if not found.right)
     kind = EDGES if 1 in (wrong[0], wrong[2]) else CHUNKED
     messages = [] if kind is CHUNKED else [Message("right-with-chunks", "Right with two or more ranks and chunks.", good=True)]
-    first = replies.get((*wrong, 0))
-    if first and isinstance(first, list | str) and len(replies) > 1 and all(reply == first for reply in replies.values()):
-        messages.append(Message("constant", f"`{NAME}` returns the same for every p, m, v and rank. The list in its docstring "
-                                "is an example: compute yours from the four."))
     slip = slip_of_schedules([Shown(found.schedule, found.complete, found.right) for found in map(judged.get, kind)
                               if found.schedule and (kind is CHUNKED or not found.right)])
     if slip:

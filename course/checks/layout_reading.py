@@ -68,10 +68,10 @@ def _read_nodes(value, gpus):
     if not isinstance(value, list) or not all(isinstance(ranks, list) for ranks in value):
         return Message("not-nodes", f"{wanted}; found {show_value(value)}.")
     numbers = [[as_number(rank) for rank in ranks] for ranks in value]
-    wrong = next((rank for ranks, row in zip(value, numbers, strict=True) for rank, number in zip(ranks, row, strict=True)
-                  if number is None or number != int(number) or not 0 <= number <= LARGEST), None)
-    if wrong is not None:
-        return Message("not-nodes", f"{wanted}; {show_value(wrong)} is no rank.")
+    wrong = [rank for ranks, row in zip(value, numbers, strict=True) for rank, number in zip(ranks, row, strict=True)
+             if number is None or number != int(number) or not 0 <= number <= LARGEST]
+    if wrong:
+        return Message("not-nodes", f"{wanted}; {show_value(wrong[0])} is no rank.")
     numbers = [[int(number) for number in row] for row in numbers]
     placed = sorted(rank for row in numbers for rank in row)
     if len(placed) == gpus and placed == list(range(1, gpus + 1)):

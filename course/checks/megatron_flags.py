@@ -4,7 +4,7 @@ import builtins
 from fractions import Fraction
 
 from course.answers import UNANSWERED, Raised
-from course.checks.fresh import confirm
+from course.checks.fresh import confirm, drawn
 from course.checks.functions import FUTILE, Slip, ask, call, no_reply, same, slip_of
 from course.checks.outcome import Message, Outcome, Step, as_number, show_value, unreadable
 from course.formulas import PPConfig, chunks_of_flag
@@ -39,15 +39,16 @@ def check_flags(decode, lesson_run) -> Outcome:
     last = [*replies.values()][-1]
     interleaved, one_chunk, refused = ({point: replies.get(point, last) for point in points}
                                        for points in (INTERLEAVED, ONE_CHUNK, REFUSED))
-    interleaved |= confirm(decode, INTERLEAVED, replies, chunks_of_flag, _interleaved, count=2)
+    more = ask(decode, drawn(decode, _interleaved, INTERLEAVED))
+    tells = _tells(interleaved) and (not more or _tells(more))
+    interleaved |= more
     one_chunk |= confirm(decode, ONE_CHUNK, replies, chunks_of_flag, _one_chunk, count=1)
-    more = confirm(decode, REFUSED, replies, lambda *_: None, _refused, lambda reply, _: _is_value_error(reply), 1)
-    # A function that gives None or an error for everything has told nothing apart.
-    tells = any(as_number(reply) is not None for reply in interleaved.values())
     right = all(same(reply, chunks_of_flag(*point)) for point, reply in interleaved.items())
     none = tells and all(reply is None for reply in one_chunk.values())
-    raised = tells * Fraction(sum(map(_is_value_error, refused.values())), len(REFUSED))
-    raised *= all(map(_is_value_error, more.values()))
+    alike = _of_the_same_kind(decode, [point for point in REFUSED if tells and _is_value_error(refused[point])])
+    more = ask(decode, alike.values())
+    raised = Fraction(tells * sum(_is_value_error(reply) and (point not in alike or _is_value_error(more.get(alike[point])))
+                                  for point, reply in refused.items()), len(REFUSED))
     refused |= more
     messages = _nothing(replies) or [
         *([] if right else [_v_message(interleaved)]), *([] if none or not tells else [_none_message(one_chunk)]),
@@ -71,9 +72,27 @@ def _one_chunk(random):
     return p * flag, p, flag
 
 
-def _refused(random):
-    p, flag = random.randint(3, 12), random.randint(2, 6)
-    return p * (flag * random.randint(2, 6) + random.randint(1, flag - 1)), p, flag
+def _tells(replies):
+    """Whether most of what Megatron takes is given a number: what is None or an error there has told nothing apart."""
+    return 2 * sum(as_number(reply) is not None for reply in replies.values()) > len(replies)
+
+
+def _of_the_same_kind(decode, points):
+    """Point -> one that is drawn, and refused for the same reason; a function that knows one rule only is right at both."""
+    found = {point: drawn(decode, lambda random, point=point: _refused(random, point), REFUSED, 1) for point in points}
+    return {point: one for point, ones in found.items() for one in ones}
+
+
+def _refused(random, like):
+    while True:
+        point = random.randint(4, 200), random.randint(3, 12), random.randint(2, 24)
+        if _reason(*point) == _reason(*like):
+            return point
+
+
+def _reason(layers, p, flag):
+    """Which numbers do not divide which, and whether a chunk would have more layers than a rank."""
+    return layers % p == 0, layers // p % flag == 0, layers % flag == 0, flag > layers // p
 
 
 def _is_value_error(reply):

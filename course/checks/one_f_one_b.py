@@ -5,8 +5,16 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from course.checks.fresh import drawn
-from course.checks.functions import Slip, ask, call, slip_of
-from course.checks.orders import NoOrder, arguments_of, read_order, schedule_from, share_of_sizes
+from course.checks.functions import Slip, always_the_same, ask, call, slip_of
+from course.checks.orders import (
+    NoOrder,
+    arguments_of,
+    holds_at_all,
+    read_order,
+    schedule_from,
+    shares_of_sizes,
+    whole_backwards,
+)
 from course.checks.outcome import Message, Outcome, Step
 from course.formulas import peak_in_flight, total_slots, warm_up_forwards
 from course.legality import Violation, violations
@@ -20,6 +28,7 @@ POINTS = [(p, m, stage) for p, m in (*ORDINARY, *SMALL) for stage in range(p)]
 QUALITIES = ("complete", "legal", "lean", "short", "alternating")
 NUMBERS = "Forwards and backwards alternate as they should: it is the numbers of the micro-batches."
 ORDER_FAULTS = ("order", "deadlock")
+CONSTANT = Message("constant", f"`{NAME}` returns the same for every p, m and stage: compute the order from the three.")
 
 
 def _ordinary(random, most=4):
@@ -30,6 +39,24 @@ def _ordinary(random, most=4):
 def _small(random, most=6):
     p = random.randint(3, most)
     return p, random.randint(1, p - 1)
+
+
+def _of_one_kind(p, m, other_p, other_m):
+    """Whether both sizes are even or odd alike, and both or neither a whole number of rounds."""
+    return (other_p - p) % 2 == (other_m - m) % 2 == 0 and (m % p == 0) == (other_m % other_p == 0)
+
+
+def _same_stages(p, m):
+    return [(p, other) for other in range(p + 1, 61) if other != m and _of_one_kind(p, m, p, other)]
+
+
+def _same_rounds(p, m):
+    """Other stages, and as many micro-batches for each, or as many more, as before."""
+    return [(other, m * other // p if m % p == 0 else other + m - p) for other in range(2, 9)
+            if other != p and (other - p) % 2 == 0]
+
+
+ALIKE = (_same_stages, _same_rounds)
 
 
 def ordinary_stage(random) -> tuple[int, int, int]:
@@ -66,23 +93,30 @@ def check_order(answer) -> Outcome:
     """Points for complete (1), legal (2), memory (2), length (1) and pattern (1) where m >= p > 1, and for all other sizes (1).
 
     Each of the first five counts by the share of the sizes at which it holds, in quarters: a quarter at least where it holds
-    at any, all four only where it holds at all.
+    at any, all four only where it holds at all. An order that is the same for all sizes has none.
     """
-    replies = ask(answer, [arguments for size in (*ORDINARY, *SMALL) for arguments in arguments_of(*size)])
-    judged = {size: _judge(replies, *size) for size in (*ORDINARY, *SMALL)}
-    more = drawn(answer, _ordinary, ORDINARY, 1) if any(share_of_sizes(judged, name, ORDINARY, ()) == 1
-                                                            for name in QUALITIES) else []
+    replies, judged = _asked(answer, (*ORDINARY, *SMALL))
+    constant = always_the_same(replies)
+    more = drawn(answer, _ordinary, ORDINARY, 1) if holds_at_all(judged, QUALITIES, ORDINARY) else []
     few = drawn(answer, _small, SMALL, 1) if all(found.right for found in judged.values()) else []
-    replies |= ask(answer, [arguments for size in (*more, *few) for arguments in arguments_of(*size)])
-    judged = {size: judged.get(size) or _judge(replies, *size) for size in (*ORDINARY, *more, *SMALL, *few)}
+    new_replies, new = _asked(answer, (*more, *few))
+    replies |= new_replies
+    judged = {size: judged.get(size) or new[size] for size in (*ORDINARY, *more, *SMALL, *few)}
     wrong = next((size for size, found in judged.items() if not found.right), None)
     if wrong is None:
         messages = [Message("right", "Legal at every size asked, as short as GPipe with backwards of one slot and of two, and "
                             "no stage holds more than it must.", good=True), *_numbering(replies)]
     else:
-        messages = _explain(replies, judged, wrong)
-    shares = [_quarters(share_of_sizes(judged, name, ORDINARY, more)) for name in QUALITIES]
-    return Outcome(_steps(*shares, all(found.right for found in judged.values())), tuple(messages))
+        messages = [*[CONSTANT] * constant, *_explain(replies, judged, wrong)]
+    shares = dict.fromkeys(QUALITIES, 0) if constant else shares_of_sizes(
+        answer, judged, QUALITIES, ORDINARY, more, ALIKE, lambda sizes: _asked(answer, sizes)[1])
+    return Outcome(_steps(*map(_quarters, shares.values()), all(found.right for found in judged.values())), tuple(messages))
+
+
+def _asked(answer, sizes):
+    """The replies at these sizes, and what became of each size."""
+    replies = ask(answer, [arguments for size in sizes for arguments in arguments_of(*size)])
+    return replies, {size: _judge(replies, *size) for size in sizes}
 
 
 def _quarters(share):
@@ -100,6 +134,8 @@ def _judge(replies, p, m):
     found = schedule_from(replies, NAME, p, m)
     if isinstance(found, Message):
         return Judged(None, found)
+    if split := whole_backwards(found):
+        return Judged(None, split)
     faults = tuple(violations(found))
     complete = all(fault.code in ORDER_FAULTS for fault in faults)
     alternating = all(map(_alternates, found.ranks, (pattern(p, m, stage) for stage in range(p))))
@@ -222,7 +258,7 @@ def _all_stages(replies, p, m):
 
 def _faults(found, p, m):
     """What is missing, too much, before its time, or waits for ever: the first of each kind, stage by stage."""
-    messages, schedule = [], found.schedule
+    messages = []
     missing = [fault for fault in found.faults if fault.code == "missing"]
     if missing:
         rank = missing[0].rank
@@ -232,7 +268,6 @@ def _faults(found, p, m):
                                 "forward and backward, once."))
     for code, advice in (("repeated", "Each operation runs once."), ("unknown", ""),
                          ("wrong-rank", "A stage runs only its own operations."),
-                         ("whole-beside-split", "Here a backward is one operation, B."),
                          ("order", "A backward needs what its own forward has saved."), ("deadlock", "")):
         fault = next((fault for fault in found.faults if fault.code == code), None)
         if fault:
@@ -242,9 +277,6 @@ def _faults(found, p, m):
             elif code == "deadlock":
                 hint = "Each waits for another: nobody can go on."
             messages.append(Message(code, f"p={p}, m={m}: {fault.message}. {hint.strip()}".strip()))
-    split = {operation.kind for row in schedule.ranks for operation in row} & {"I", "W"}
-    if split and not any(fault.code == "whole-beside-split" for fault in found.faults):
-        messages.append(Message("split-backward", "Here a backward is one operation, B, not I and W."))
     return messages
 
 

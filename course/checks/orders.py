@@ -1,15 +1,16 @@
 """Reading a learner's order of operations: a list of tokens, however it is written; and a schedule from a function of it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
+from course.checks.fresh import drawn, is_seeded
 from course.checks.functions import ask, call, no_reply
 from course.checks.outcome import Message, show_value
 from course.drawing import IDLE
 from course.schedule import Operation, Schedule
 
-TOKEN = re.compile(r"(\d{0,6})([FBIW])(\d{1,6})")
+TOKEN = re.compile(r"(\d{0,6})([FBIW])(\d{1,6})", re.ASCII)
 
 
 class NoOrder(ValueError):
@@ -68,10 +69,42 @@ def arguments_of(p: int, m: int, v: int | None = None) -> list[tuple]:
     return [(p, m, rank) if v is None else (p, m, v, rank) for rank in range(p)]
 
 
-def share_of_sizes(judged: Mapping, quality: str, asked: Sequence, drawn: Sequence) -> Fraction:
-    """The share of the asked sizes at which a quality holds: 0 where it holds at all of these and not at those drawn."""
-    share = Fraction(sum(getattr(judged[size], quality) for size in asked), len(asked))
-    return share if share < 1 or all(getattr(judged[size], quality) for size in drawn) else Fraction(0)
+def holds_at_all(judged: Mapping, qualities: Sequence[str], sizes: Sequence[tuple]) -> list[str]:
+    """Those of the qualities that hold at all of these sizes."""
+    return [quality for quality in qualities if all(getattr(judged[size], quality) for size in sizes)]
+
+
+def shares_of_sizes(answer, judged: Mapping, qualities: Sequence[str], asked: Sequence[tuple], more: Sequence[tuple],
+                    alike: Sequence[Callable], judge: Callable) -> dict[str, Fraction]:
+    """Quality -> the share of the asked sizes at which it holds: all of them where it holds at the drawn ones, `more`, too.
+
+    Otherwise only the sizes count at one of whose like it holds as well: each of `alike` makes a size into a list of such
+    sizes, of which one is drawn and given to `judge`. So what is right at some sizes only keeps its share, and a table of the
+    asked ones has none. Without a seed nothing is drawn, and each size counts.
+    """
+    whole = holds_at_all(judged, qualities, (*asked, *more))
+    partial = [quality for quality in qualities if quality not in whole]
+    held = {size: {quality for quality in partial if getattr(judged[size], quality)} for size in asked}
+    counted = {size: set() for size in asked} if is_seeded(answer) else held
+    for of_its_kind in alike:
+        drawn_for = {}
+        for size in asked:
+            near = [one for one in of_its_kind(*size) if one not in asked]
+            if near and held[size] - counted[size]:
+                drawn_for[size] = drawn(answer, lambda random, near=near: random.choice(near), count=1)[0]
+        found = judge(list(dict.fromkeys(drawn_for.values()))) if drawn_for else {}
+        for size, one in drawn_for.items():
+            counted[size] |= {quality for quality in held[size] if getattr(found[one], quality)}
+    most = len(asked) - bool(more)  # it fails at a drawn size, or at one that is asked
+    return {quality: Fraction(1) if quality in whole else
+            Fraction(min(most, sum(quality in found for found in counted.values())), len(asked)) for quality in qualities}
+
+
+def whole_backwards(schedule: Schedule) -> Message | None:
+    """The message about an order whose backwards are split into I and W; None where each is one operation, B."""
+    if any(operation.kind in "IW" for row in schedule.ranks for operation in row):
+        return Message("split-backward", "Here a backward is one operation, B, not I and W.")
+    return None
 
 
 def ask_schedule(answer, name: str, p: int, m: int, v: int | None = None) -> Schedule | Message:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
-from course.answers import UNANSWERED, Raised
+from course.answers import LARGEST, UNANSWERED, Raised
 from course.timeline import Timeline
 
 MOST_DIGITS = 1000  # of a number that is written as text, and of its power of ten
@@ -60,7 +60,7 @@ def unreadable(value, name: str, wanted: str) -> Message | None:
 
 
 def as_number(value):
-    """A number, also one written as text (`"3/7"`, `"3 / 7"`, `"42.9%"`); None for what is none.
+    """A number, also one written as text (`"3/7"`, `"3 / 7"`, `"42.9%"`); None for what is none, not finite or beyond LARGEST.
 
     >>> as_number("42.5%"), as_number("1e999999"), as_number("1e9_999999"), as_number(True)
     (Fraction(17, 40), None, None, None)
@@ -71,10 +71,10 @@ def as_number(value):
         if len(text) > MOST_DIGITS or "_" in text or any(abs(int(power)) > MOST_DIGITS for power in powers):
             return None  # to make a Fraction of it could take for ever
         try:
-            return Fraction(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
+            value = Fraction(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
         except (ValueError, ZeroDivisionError):
             return None
-    return value if is_number(value) else None
+    return value if is_number(value) and abs(value) <= LARGEST else None
 
 
 def is_number(value) -> bool:

@@ -6,7 +6,7 @@ from course.checks.outcome import Message, Outcome, Step, is_number, show_value,
 from course.legality import violations
 from course.timeline import Timeline
 
-PARTS, LONGEST = re.compile(r"\d*[FB]\d+|-?\d+"), 40  # of an answer that is text
+PARTS, LONGEST = re.compile(r"\d*[FB]\d+|-?\d+", re.ASCII), 40  # of an answer that is text
 DRAWINGS = {
     "a": "F0 F1 F2 .  .  .  .  B0 B1 B2\n.  F0 F1 F2 .  B0 .  B1 B2 .\n.  .  F0 F1 F2 B0 B1 B2 .  .",
     "b": "F0 F1 F2 .  .  .  .  B0 B1 B2\n.  F0 F2 F1 .  .  B0 B1 B2 .\n.  .  F0 F2 F1 B0 B1 B2 .  .",
