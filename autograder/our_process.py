@@ -30,6 +30,12 @@ class OurProcess:
         """Whether it is no more."""
         return self._process.poll() is not None
 
+    @property
+    def killed_by(self) -> int | None:
+        """The signal that ended it, None where none did."""
+        code = self._process.poll()
+        return -code if code is not None and code < 0 else None
+
     def ask(self, content, seconds: float):
         """Send plain data and return the reply. NoReply where none comes within so many seconds."""
         try:

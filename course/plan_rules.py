@@ -202,7 +202,8 @@ def _schedule(name):
 
 def _whole(value):
     """4.0 and Fraction(4) as 4; all else as it is."""
-    return int(value) if isinstance(value, float | Fraction) and math.isfinite(value) and value == int(value) else value
+    whole = value.denominator == 1 if isinstance(value, Fraction) else isinstance(value, float) and value.is_integer()
+    return int(value) if whole else value
 
 
 def _show(value):
