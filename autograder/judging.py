@@ -8,7 +8,6 @@ What comes of a learner's side is read there alone.
 
 import contextlib
 import queue
-import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -16,7 +15,7 @@ from inspect import signature
 from typing import NamedTuple
 
 from autograder.measured import Allowance, Measured
-from autograder.our_process import NoReply, OurProcess, lines_to_answer
+from autograder.our_process import Ended, NoReply, OurProcess, lines_to_answer
 from autograder.trusted_runs import NotRun, TooMany
 from course.answers import Raised
 from course.checks.outcome import Message
@@ -140,11 +139,11 @@ class Judges:
         return reply["done"]
 
     def _taken(self):
-        with contextlib.suppress(queue.Empty):
-            return self._free.get_nowait()
         with self._lock:
             if not self._open:
                 raise CheckFailed("the grader was stopped")
+            with contextlib.suppress(queue.Empty):
+                return self._free.get_nowait()
             self._all.append(process := OurProcess(self._module))
         try:
             process.ask(HELLO, START)
@@ -162,7 +161,7 @@ def _conversation(process, said, answers, run):
         try:
             reply = process.ask(said, left)
         except NoReply as error:
-            theirs = process.ended and process.killed_by != signal.SIGKILL  # who waits, or is killed from outside, has not computed
+            theirs = isinstance(error, Ended) and error.by_itself  # by its limit: one that only waits got too little of a machine
             raise (Stopped if theirs else CheckFailed)(
                 f"{error}; it has {SECONDS:g} s of computing and {MEMORY >> 20} MiB") from None
         left -= time.monotonic() - begin
