@@ -15,8 +15,8 @@ from inspect import signature
 from typing import NamedTuple
 
 from autograder.measured import Allowance, Measured
-from autograder.our_process import NoReply, OurProcess, lines_to_answer
-from autograder.trusted_runs import NotRun
+from autograder.our_process import Ended, NoReply, OurProcess, lines_to_answer
+from autograder.trusted_runs import NotRun, TooMany
 from course.answers import Raised
 from course.checks.outcome import Message
 from course.exercises import EXERCISES, judge
@@ -42,26 +42,32 @@ class Judged(NamedTuple):
 
 
 class Stopped(Exception):
-    """A check was stopped, or has ended its process, at an answer; the text says why."""
+    """A check used up its computing or its memory at an answer, or that has ended its process; the text says why."""
 
 
 class CheckFailed(Exception):
-    """A check of ours has raised: no fault of the answer's; the text says what."""
+    """A check of ours has raised, or this machine did not let it end: no fault of the answer's; the text says what."""
 
 
 def judged(grade_id: str, answers: Sequence, run: Run, seed: int | None = None) -> Judged:
     """What an exercise's check says of these answers, which are asked only so much; `run` gives what only a run can show.
 
-    CheckFailed where it raises; NotRun, which `run` may raise, goes through.
+    CheckFailed where it raises; NotRun and TooMany, which `run` may raise, go through.
     """
     allowance, against = Allowance(), {}
     answers = [Measured(answer, allowance) for answer in answers]
     with _no_fault_of_the_answers():
-        if "trusted" in signature(EXERCISES[grade_id].check).parameters and isinstance(answers[0].value(), list | dict):
-            planned = answers[1].value()
+        named = dict(zip(EXERCISES[grade_id].answers, answers, strict=True))
+        if asks_for_runs(grade_id) and isinstance(named["table"].value(), list | dict):
+            planned = named["configurations"].value()
             against = {"trusted": run(list(dict.fromkeys([*read_plan(planned).rows.values(), *_rows_in(planned)])))}
         verdict = judge(grade_id, *answers, seed=seed, **against)
     return Judged(verdict.points, tuple(message._replace(text=message.text[:LONGEST]) for message in verdict.messages[:SAID]))
+
+
+def asks_for_runs(grade_id: str) -> bool:
+    """Whether an exercise's check holds a `table` against a run of our side, of the rows of `configurations`."""
+    return "trusted" in signature(EXERCISES[grade_id].check).parameters
 
 
 def rows(answer) -> list[Row]:
@@ -74,7 +80,7 @@ def rows(answer) -> list[Row]:
 def _no_fault_of_the_answers():
     try:
         yield
-    except (NotRun, MemoryError):
+    except (NotRun, TooMany, MemoryError):
         raise
     except Exception as error:
         raise CheckFailed(f"{type(error).__name__}: {error}") from error
@@ -92,7 +98,7 @@ def _read_each(items):
 class Judges:
     """The same two questions, each asked in a process that serves one at a time; threads may share it. Use it in a `with`.
 
-    Stopped and CheckFailed say what became of a check; what `run` raises goes through.
+    Stopped and CheckFailed say what became of a check, the first where the answer is why; what `run` raises goes through.
     """
 
     def __init__(self, module: str = "autograder.judging"):
@@ -133,11 +139,11 @@ class Judges:
         return reply["done"]
 
     def _taken(self):
-        with contextlib.suppress(queue.Empty):
-            return self._free.get_nowait()
         with self._lock:
             if not self._open:
-                raise Stopped("the grader was stopped")
+                raise CheckFailed("the grader was stopped")
+            with contextlib.suppress(queue.Empty):
+                return self._free.get_nowait()
             self._all.append(process := OurProcess(self._module))
         try:
             process.ask(HELLO, START)
@@ -155,7 +161,9 @@ def _conversation(process, said, answers, run):
         try:
             reply = process.ask(said, left)
         except NoReply as error:
-            raise Stopped(f"{error}; it has {SECONDS:g} s of computing and {MEMORY >> 20} MiB") from None
+            theirs = isinstance(error, Ended) and error.by_itself  # by its limit: one that only waits got too little of a machine
+            raise (Stopped if theirs else CheckFailed)(
+                f"{error}; it has {SECONDS:g} s of computing and {MEMORY >> 20} MiB") from None
         left -= time.monotonic() - begin
         if "ask" in reply:
             said = {"reply": answers[reply["ask"]].wire(reply["arguments"])}

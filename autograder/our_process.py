@@ -9,9 +9,22 @@ import subprocess
 import sys
 import threading
 
+SOON = 1.0  # seconds for a process to end that has closed its output
+
 
 class NoReply(Exception):
     """No reply came; the text says why."""
+
+
+class Ended(NoReply):
+    """None came, and none will: its process has ended. `by_itself`: nobody has killed it from outside."""
+
+    def __init__(self, by_itself: bool):
+        super().__init__("its process has ended")
+        self.by_itself = by_itself
+
+
+KILLED = {-getattr(signal, name) for name in ("SIGKILL", "SIGTERM") if hasattr(signal, name)}  # the system's want of memory, too
 
 
 class OurProcess:
@@ -31,7 +44,7 @@ class OurProcess:
         return self._process.poll() is not None
 
     def ask(self, content, seconds: float):
-        """Send plain data and return the reply. NoReply where none comes within so many seconds."""
+        """Send plain data and return the reply. NoReply where none comes within so many seconds, Ended where none can come."""
         try:
             self._process.stdin.write(json.dumps(content, default=float) + "\n")
             self._process.stdin.flush()
@@ -41,7 +54,9 @@ class OurProcess:
         except queue.Empty:
             raise NoReply("its time was used up") from None
         if not reply:
-            raise NoReply("its process has ended")
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(SOON)
+            raise Ended(self._process.returncode not in KILLED)
         return json.loads(reply)
 
     def end(self, patience: float = 0.0):

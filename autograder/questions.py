@@ -1,7 +1,6 @@
 """The trusted side: a submission's cells run in a session, and each exercise's check asks it right after its answer's cell."""
 
 import re
-import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -10,17 +9,20 @@ from types import ModuleType
 from autograder import judging
 from autograder.cells import ASKED, GIVEN, ROWS, cells_to_run, is_check, prepared, without_magics
 from autograder.intake import Cell, Submission
-from autograder.judging import MOST, CheckFailed, Judges, Stopped
-from autograder.trusted_runs import NotRun, TrustedRuns
+from autograder.judging import MOST, CheckFailed, Judges, Stopped, asks_for_runs
+from autograder.trusted_runs import NotRun, TooMany, TrustedRuns
 from course.checks.outcome import Message
 from course.exercises import EXERCISES
 from course.plan import Row
+from course.plan_rules import MOST_ROWS
 from course.wire import to_wire
 
 BUDGET, KEPT = 180.0, 1 / 12  # seconds of a submission, all notebooks together; the part kept for each notebook yet to come
 OWN = 30.0  # seconds of a notebook after which no cell of the learner's own is begun: slow ones must not cost the answers
 STARTS = 8  # of a notebook: after so many ends of its process what is left is not run again
 NOT_THERE = "not handed in"
+ALONE = "its process ended before or under it, or a cell that it needs was left out: it was asked again alone, and that counts"
+AGAIN = "grade this submission again when the machine is less busy"
 SETUP = 6  # times that a cell of ours may reach the limit
 PRINTED, NOTE = 4000, 300  # characters of what a cell printed, and of what is said of it
 
@@ -46,18 +48,18 @@ class _Grading:
     seed: int
     kept: float = 0.0
     rows: set[Row] = field(default_factory=set)
-    failed: str = ""
+    failed: str = ""  # why rows of this submission could not be run, which is no fault of its own
 
     @property
     def left(self) -> float:
         """Seconds of the learner's that are neither used up nor kept for later notebooks."""
         return self.end - self.kept - time.monotonic()
 
-    def run(self, rows: Sequence[Row], session) -> list[dict]:
-        """The lines of these rows. NotRun when they cannot be run, or when a submission asks for too much."""
+    def run(self, rows: Sequence[Row], session, most: int = MOST) -> list[dict]:
+        """The lines of these rows. NotRun when they cannot be run, TooMany when they are more than `most` with those before."""
+        if len(self.rows | set(rows)) > most:
+            raise TooMany(f"{len(self.rows | set(rows))} different rows, and {most} are run for a submission")
         self.rows.update(rows)
-        if len(self.rows) > MOST:
-            raise NotRun(f"{len(self.rows)} different rows, and {MOST} are run for a submission")
         if self.failed:
             raise NotRun(self.failed)
         begin = time.monotonic()
@@ -79,20 +81,8 @@ class _Notebook:
     cells: Sequence[Cell]
     marks: dict[str, Mark] = field(default_factory=dict)
     deadly: dict[int, str] = field(default_factory=dict)
-    ended: set[str] = field(default_factory=set)  # exercises that were asked of a process that had ended, or without a cell
+    ended: set[str] = field(default_factory=set)  # exercises whose process ended under them, or whose answer was left out
     own: float = 0.0  # seconds that cells of the learner's own have taken
-    word: str = field(default_factory=lambda: secrets.token_hex(16))  # is printed behind each check, and no cell knows it
-
-    def divide(self, grade_id: str) -> str:
-        """The code that prints where the output of the cells before this check ends."""
-        return f"__import__('sys').__stdout__.write('{self.word} {grade_id}\\n') and None"
-
-    def share_out(self, output: str):
-        """Give each mark what was printed before its check, since the one before it."""
-        parts = re.split(rf"{self.word} (.*)\n", output)
-        for text, grade_id in zip(parts[:-1:2], parts[1::2], strict=True):
-            if (mark := self.marks.get(grade_id)) and not mark.printed:
-                self.marks[grade_id] = replace(mark, printed=text[:PRINTED])
 
 
 class NotStarted(Exception):
@@ -123,19 +113,29 @@ def _grade_notebook(state, grading):
     for start in range(STARTS):
         if grading.left <= 0 or _in_a_session(state, grading, last=start == STARTS - 1):
             break
-    # what ended the process may be a thread of a cell before, while others were at work: each is asked once more without those
+    # what ended the process may be a thread of a cell before, while others were at work: each is asked anew without those. What
+    # is said then counts, be it more or less: of two answers a submission would have the better one
     for grade_id in [cell.grade_id for cell in state.cells if cell.grade_id in state.ended]:
-        if grading.left > 0 and (state.marks[grade_id].points or 0.0) < EXERCISES[grade_id].points:
-            alone = _Notebook(list(_cells_for(grade_id, state.cells)))
+        if grading.left > 0:
+            needed, first = _needed(grade_id, state.cells), state.marks[grade_id]
+            alone = _Notebook([cell for place, cell in enumerate(state.cells) if place in needed or cell.grade_id == grade_id])
             _in_a_session(alone, grading, last=True)
-            state.marks[grade_id] = max(state.marks[grade_id], alone.marks[grade_id], key=lambda mark: mark.points or 0.0)
+            if grade_id in alone.ended and grading.left <= 0:  # cut off by the time of the submission: it was not asked in full
+                continue
+            mark = alone.marks[grade_id]
+            notes = dict.fromkeys((*first.notes, ALONE, *mark.notes))
+            state.marks[grade_id] = replace(mark, notes=tuple(notes), printed=mark.printed or first.printed)
 
 
-def _cells_for(grade_id, cells):
-    """Its answer and its check, and of our cells those that check nothing."""
-    for cell in cells:
-        if cell.grade_id in (grade_id, f"{grade_id}-answer") or (cell.ours and cell.grade_id and not is_check(cell)):
-            yield cell
+def _needed(grade_id, cells):
+    """The places of what an exercise needs: its answer, those that this or its check names, and our cells but the checks."""
+    checked = {f"{grade_id}-answer": set(entry.answers) for grade_id, entry in EXERCISES.items()}
+    chosen, named = {f"{grade_id}-answer"}, set(EXERCISES[grade_id].answers)
+    for cell in reversed(cells):
+        if cell.grade_id in checked and (cell.grade_id in chosen or checked[cell.grade_id] & named):
+            chosen.add(cell.grade_id)
+            named |= set(re.findall(r"\w+", cell.source))
+    return {place for place, cell in enumerate(cells) if cell.grade_id in chosen or (cell.ours and not is_check(cell))}
 
 
 def _in_a_session(state, grading, last):
@@ -144,14 +144,12 @@ def _in_a_session(state, grading, last):
         session.run(before)
         if session.ended:
             raise NotStarted(session.ended)
-        done = _run_through(state, session, grading, last)
-    state.share_out(session.output)
-    return done
+        return _run_through(state, session, grading, last)
 
 
 def _run_through(state, session, grading, last):
     """Run and ask from the first cell to the last check; False where the process ended and there is more to be asked."""
-    run, notes, blamed = set(cells_to_run(state.cells)), [], False
+    run, notes, left_out, ours_alone = set(cells_to_run(state.cells)), [], set(), True
     waiting = [cell.grade_id for cell in state.cells if is_check(cell) and cell.grade_id not in state.marks]
     for place, cell in enumerate(state.cells):
         if not waiting:
@@ -159,15 +157,17 @@ def _run_through(state, session, grading, last):
         if is_check(cell):
             if cell.grade_id in waiting:
                 alive = not session.ended
-                state.marks[cell.grade_id] = _asked(cell.grade_id, session, grading, notes)
-                state.ended |= {cell.grade_id} if session.ended or blamed else set()
+                mark = _asked(cell.grade_id, session, grading, notes)
+                state.marks[cell.grade_id] = replace(mark, printed=session.new_output()[:PRINTED])
+                if session.ended or left_out & _needed(cell.grade_id, state.cells):
+                    state.ended.add(cell.grade_id)
                 waiting.remove(cell.grade_id)
                 if alive and session.ended and waiting and not last:
                     return False
-            session.run(state.divide(cell.grade_id))
-            notes, blamed = [], False
+            session.new_output()
+            notes = []
         elif place in state.deadly:
-            blamed = True
+            left_out.add(place)
             notes.append(_short(f"{_named(cell)} was left out: {state.deadly[place]}"))
         elif place in run and not session.ended:
             if cell.grade_id is None and state.own > OWN:
@@ -176,6 +176,9 @@ def _run_through(state, session, grading, last):
             before = grading.left
             failed = _run_cell(cell, session, grading, notes)
             state.own += (before - grading.left) * (cell.grade_id is None)
+            ours_alone = ours_alone and cell.ours
+            if ours_alone and failed and failed.type in ("TimeLimit", "Ended") and grading.left > 0:
+                raise NotStarted(f"{_named(cell)}, before any cell of the learner's: {failed.text}; {AGAIN}")
             if failed and failed.type == "TimeLimit":
                 state.deadly[place] = failed.text
             if session.ended and not last:
@@ -206,9 +209,14 @@ def _run_cell(cell, session, grading, notes):
     if not session.ended and ROWS in cell.source:
         try:
             if rows := grading.judges.rows(session.answer(ASKED)):
-                session.answer(GIVEN).wire(to_wire([grading.run(rows, session)]))
+                most = MOST - MOST_ROWS * (cell.grade_id is None)  # the plan's are run whatever else was tried
+                session.answer(GIVEN).wire(to_wire([grading.run(rows, session, most)]))
                 found = session.run(source)
-        except (NotRun, Stopped, CheckFailed) as error:
+        except CheckFailed as error:
+            grading.failed = str(error)
+            notes.append(_short(f"rows of the experiment table were not read: {error}"))
+        except (NotRun, TooMany, Stopped) as error:
+            session.answer(GIVEN).wire(to_wire([[]]))  # the next cell asks for its own rows alone
             notes.append(_short(f"rows of the experiment table were not run: {error}"))
     return found
 
@@ -217,11 +225,15 @@ def _asked(grade_id, session, grading, notes):
     """Ask the exercise's check; what goes wrong on our side is no mark."""
     answers = [session.answer(name) for name in EXERCISES[grade_id].answers]
     try:
+        if grading.failed and asks_for_runs(grade_id):  # the cell that asked for them has not got them either
+            raise NotRun(grading.failed)
         verdict = grading.judges.judged(grade_id, answers, lambda rows: grading.run(rows, session), grading.seed)
     except Stopped as error:
         return Mark(0.0, notes=(*notes, f"its check was stopped at this answer: {error}"))
+    except TooMany as error:
+        return Mark(0.0, notes=(*notes, f"its rows were not run: {error}"))
     except NotRun as error:
-        return Mark(None, notes=(*notes, _short(f"not graded: its rows could not be run ({error})")))
+        return Mark(None, notes=(*notes, f"{_short(f'not graded: its rows could not be run ({error})')}; {AGAIN}"))
     except CheckFailed as error:
-        return Mark(None, notes=(*notes, _short(f"not graded: the check itself failed ({error})")))
+        return Mark(None, notes=(*notes, f"{_short(f'not graded: the check itself failed ({error})')}; {AGAIN}"))
     return Mark(verdict.points, tuple(verdict.messages), tuple(notes))

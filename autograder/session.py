@@ -5,6 +5,7 @@ import json
 import math
 import os
 import queue
+import select
 import signal
 import subprocess
 import sys
@@ -19,6 +20,8 @@ MAX_OUTPUT = 100_000  # bytes of printed text that are kept
 GRACE = 3.0  # seconds beyond a question's own limit before the process is given up
 SOON = 1.0  # seconds for a process to end that sends no more
 CHUNK, PAUSE = 1 << 16, 0.01  # what is printed beyond MAX_OUTPUT is read slowly: a flood must not keep the asking side busy
+
+WAITS = hasattr(select, "poll")  # whether one can wait for a pipe and look into it without waiting
 
 
 def cause(code: int | None) -> str:
@@ -80,6 +83,9 @@ class Session:
         self._patience, self._budget, self._until = seconds + GRACE, budget, time.monotonic() + budget
         self._count, self.ended, self._printed = 0, None, bytearray()
         self._requests, self._frames = queue.SimpleQueue(), queue.Queue()
+        self._listening, self._heard, self._told = threading.Lock(), False, 0
+        if WAITS:
+            os.set_blocking(self._process.output, False)
         self._threads = [threading.Thread(target=work, daemon=True) for work in (self._write, self._read, self._listen)]
         for thread in self._threads:
             thread.start()
@@ -116,6 +122,18 @@ class Session:
         """What the cells have printed, by any process of theirs, cut at MAX_OUTPUT; complete once the session is closed."""
         return self._printed.decode(errors="replace")
 
+    def new_output(self) -> str:
+        """What was printed since this was asked last, up to now: what a cell has printed before its reply is in it.
+
+        Only what comes decides that, never what stands in it. (Without `select.poll`, on Windows, the last of it may come later.)
+        """
+        if WAITS:
+            while len(self._printed) < MAX_OUTPUT and self._take():
+                pass
+        text = self._printed[self._told:]
+        self._told += len(text)
+        return text.decode(errors="replace")
+
     def close(self):
         """End the process and what it has started, whatever they are doing."""
         self.ended = self.ended or "it was closed"
@@ -148,11 +166,26 @@ class Session:
         return self._process.why()
 
     def _listen(self):
-        with contextlib.suppress(OSError), open(self._process.output, "rb", buffering=0) as pipe:
-            while text := pipe.read(CHUNK):
+        if WAITS:
+            waiting = select.poll()
+            waiting.register(self._process.output, select.POLLIN)
+        with contextlib.suppress(OSError):
+            while not WAITS or waiting.poll():
+                if self._take() == b"":
+                    break
                 if len(self._printed) >= MAX_OUTPUT:
                     time.sleep(PAUSE)
-                self._printed += text[:MAX_OUTPUT - len(self._printed)]
+        with self._listening:
+            self._heard = True
+            os.close(self._process.output)
+
+    def _take(self):
+        """Read once from what was printed: empty at its end, None where there is nothing now."""
+        with self._listening, contextlib.suppress(BlockingIOError):
+            text = b"" if self._heard else os.read(self._process.output, CHUNK)
+            self._printed += text[:MAX_OUTPUT - len(self._printed)]
+            return text
+        return None
 
     def _ask(self, request) -> str | Raised:
         """The text of the reply, in which nothing is looked at."""

@@ -31,14 +31,16 @@ class Sessions:
     @contextlib.contextmanager
     def session(self, **limits):
         """A session, as the sandbox gives it. NotStarted once the grading was stopped, SandboxFailed once the sandbox is gone."""
-        with self._sandbox.session(**limits) as session:
-            with self._lock:
-                if self._stopped:
-                    raise NotStarted("the grading was stopped")
-                self._open.add(session)
-            try:
-                yield session
-            finally:
+        try:
+            with self._sandbox.session(**limits) as session:
                 with self._lock:
-                    self._open.discard(session)
-        self._sandbox.require()
+                    if self._stopped:
+                        raise NotStarted("the grading was stopped")
+                    self._open.add(session)
+                try:
+                    yield session
+                finally:
+                    with self._lock:
+                        self._open.discard(session)
+        finally:  # without the sandbox whatever was raised meanwhile says nothing of a submission
+            self._sandbox.require()

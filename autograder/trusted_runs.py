@@ -16,7 +16,11 @@ PATIENCE = 5.0  # seconds for the workers to end in peace
 
 
 class NotRun(Exception):
-    """The rows could not be run here; the text says why."""
+    """The rows could not be run here, for a reason that is not the submission's; the text says why."""
+
+
+class TooMany(Exception):
+    """A submission asks for more rows than are run for one; the text says how many."""
 
 
 class TrustedRuns:

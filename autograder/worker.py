@@ -69,7 +69,8 @@ def main():
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
-    sys.__stdout__.reconfigure(line_buffering=True, errors="replace")
+    printed = sys.__stdout__
+    printed.reconfigure(line_buffering=True, errors="replace")
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module  # so that classes and pickles of the learner's find their home
     namespace, me = module.__dict__, os.getpid()
@@ -80,6 +81,8 @@ def main():
             found = Raised("KeyboardInterrupt", "")
         if os.getpid() != me:  # a cell forked, and this is the child: it is not the one who is asked
             os._exit(0)
+        with contextlib.suppress(Exception):
+            printed.flush()  # a line without an end, too, belongs to the cell that printed it
         replies.write(reply_of(request, found))
         replies.flush()
 

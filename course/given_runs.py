@@ -41,7 +41,8 @@ def asked() -> list[dict]:
 
 
 def give(lines: Sequence[Mapping]):
-    """Take the lines of a table, each the record of its row."""
+    """Take the lines of a table, each the record of its row; what else was asked for is not run, and no longer asked for."""
+    _asked.clear()
     for line in lines:
         for row in read_plan([{name: line[name] for name in Row.__dataclass_fields__}]).rows.values():
             _given[row.key] = dict(line)

@@ -202,9 +202,8 @@ def _schedule(name):
 
 def _whole(value):
     """4.0 and Fraction(4) as 4; all else as it is."""
-    if isinstance(value, Fraction):
-        return value.numerator if value.denominator == 1 else value
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    whole = value.denominator == 1 if isinstance(value, Fraction) else isinstance(value, float) and value.is_integer()
+    return int(value) if whole else value
 
 
 def _text(value):

@@ -35,7 +35,10 @@ conclusions = {
 PLAIN = "[Row('1f1b', p, 1, m, 32 // m) for p, m in ((2, 8), (4, 8))] + [Row('looped_bfs', 4, 2, 16, 2)]"
 FEW = "[Row('1f1b', 2, 1, 8, 4), Row('looped_bfs', 8, 2, 2, 16), Row('interleaved_1f1b', 2, 2, 4, 8)]"
 LINKS = "[Row('1f1b', 4, 1, 8, 4, message=200), Row('gpipe', 2, 1, 16, 2), Row('looped_bfs', 2, 2, 8, 4)]"
-BOTH = "[Row('1f1b', 4, 1, 8, 4, slow_stage=3, message=200), Row('gpipe', 2, 1, 16, 2)]"
+BOTH = "[Row('1f1b', 4, 1, 8, 4, slow_stage=3, message=200), Row('gpipe', 2, 1, 16, 2), Row('1f1b', 4, 1, 16, 2)]"
+TWO = "[Row('1f1b', 4, 1, 8, 4, slow_stage=3, message=200), Row('gpipe', 2, 1, 16, 2)]"
+SAME_M = "[Row('1f1b', p, 1, 8, 4) for p in (2, 4)]"
+NEAR = "[Row('1f1b', 4, 1, 8, 4, slow_stage=s) for s in (3, 3.0001)] + [Row('1f1b', 2, 1, 16, 2)]"
 
 RIGHT_CONCLUSIONS = [
     drawn(8, "conclusion-right"),
@@ -52,8 +55,8 @@ RIGHT_CONCLUSIONS = [
     drawn(8, rows=PLAIN, a="3", b="3", c="3", d="1", e="1", f="'none'", g="True", h="True", i="True", j="True"),
     drawn(8, rows=FEW, a="2", b="3", c="1", d="3", e="2", f="'few micro-batches'", g="False", h="True", i="False", j="True"),
     drawn(8, rows=LINKS, a="3", b="2", c="2", d="3", e="1", f="'slow link'"),
-    drawn(8, rows=BOTH, a="2", b="2", c="2", d="2", e="1", f="'slow stage'", g="True", h="True", i="True", j="True"),
-    drawn(8, rows=BOTH, a="2", b="2", c="2", d="2", e="1", f="'message'", g="True", h="True", i="True", j="True"),
+    drawn(8, rows=BOTH, a="3", b="2", c="2", d="2", e="1", f="'slow stage'"),
+    drawn(8, rows=BOTH, a="3", b="2", c="2", d="2", e="1", f="'message'"),
     drawn(8, before="table = made(late=0.005)"),
     spoilt(8),
     spoilt(8, busy="dict.fromkeys(range(1, 9), 0.03)"),
@@ -100,10 +103,14 @@ WRONG_CONCLUSIONS = [
     drawn(0, "unanswered", after="configurations = ..."),
     drawn(0, "no-plan", after="configurations = [5]"),
     drawn(5.6, "row-missing", after="configurations += [5, 6]\ntable += [dict(table[0], pp=3)]", a="5"),
-    drawn(7.5, "cannot-answer", rows="[Row('1f1b', p, 1, 8, 4) for p in (2, 4)]", a="2", b="1", c="1", d="1", e="2",
+    drawn(4.5, "cannot-answer", "tells-little", rows=SAME_M, a="2", b="1", c="1", d="1", e="2",
           f="'noise'", g="False", i="True"),
-    drawn(7.5, "cannot-answer", rows="[Row('1f1b', p, 1, 8, 4) for p in (2, 4)]", a="2", b="1", c="1", d="1", e="2",
+    drawn(4.5, "cannot-answer", "tells-little", rows=SAME_M, a="2", b="1", c="1", d="1", e="2",
           f="'noise'", g="False", i="False"),
+    drawn(6.4, "tells-little", rows=TWO, a="2", b="2", c="2", d="2", e="1", g="True", i="True"),
+    drawn(6.4, "tells-little", rows=NEAR, a="3", b="1", c="3", d="3", e="1", g="True"),
+    drawn(0, "one-row", rows="[Row('1f1b', 2, 1, 8, 4)] * 2", a="1", b="1", c="1", d="1", e="1", f="'noise'", g="True"),
+    drawn(0, "one-row", rows="[Row('1f1b', 2, 1, 8, 4, message=m / 1e6) for m in (1, 2, 3)]", a="1", b="1", c="1", d="1", e="1"),
     drawn(7.5, "bubble-is-not-time", g="True"),
     drawn(7.5, "formula-holds", h="False"),
     drawn(7.5, "more-is-not-more", i="True"),

@@ -39,7 +39,8 @@ def row(**changes):
     return {"schedule": "1f1b", "pp": 2, "chunks": 1, "micro_batches": 4, "micro_batch_size": 2, "dp": 1, "layers": 4} | changes
 
 
-PLAN = [row(), row(schedule="gpipe"), row(schedule="interleaved_1f1b", chunks=2), row(micro_batches=2, dp=2), row(slow_stage=2)]
+PLAN = [row(), row(schedule="gpipe"), row(schedule="interleaved_1f1b", chunks=2), row(pp=1, micro_batches=2, dp=2),
+        row(slow_stage=2)]
 
 
 def virtual(plan=PLAN, **options):

@@ -140,6 +140,14 @@ def booleans(notebooks, world):
     write_cell(notebooks, BEFORE, "bubbles_per_stage = [True] * 4\nbubble_fraction_4_4 = True")
 
 
+@bad(earned={})
+def two_answers_for_one_exercise(notebooks, world):
+    add_cell(notebooks, FIRST, "first_try = True")
+    write_cell(notebooks, BEFORE, "right = 'first_try' not in globals()\nbubbles_per_stage = [6] * 4 if right else [0] * 4\n"
+               "bubble_fraction_4_4 = 3 / 7 if right else 0")
+    add_cell(notebooks, "ex1-bubbles", "import os\nos._exit(0)")
+
+
 @bad()
 def points_and_grade_ids_edited(notebooks, world):
     for grade_id in ("ex1-diagram", "ex1-bubbles", "ex1-backward-twice"):

@@ -2,6 +2,7 @@
 
 import itertools
 import time
+from fractions import Fraction
 
 import pytest
 
@@ -169,6 +170,26 @@ def test_the_lessons_four_configurations():
 def test_mending_the_fourth(value, code):
     outcome = judge_mended(LocalAnswer(value))
     assert outcome.codes == (code,) and outcome.points == (code == "mended")
+
+
+HUGE = [2**4000, -2**4000, 1e308, -1e308, 5e-324, Fraction(2**4000, 3), Fraction(1, 2**4000), Fraction(2**4000 - 1, 2**4000),
+        Fraction(2**4000 + 1, 2**4000), f"{2**3000}/7", "1e999", f"1/{2**3000}"]
+
+
+@pytest.mark.parametrize("value", HUGE, ids=lambda value: str(value)[:12])
+def test_a_number_of_any_size_in_any_place_has_a_verdict(value):
+    for key in (*PLAN[7], "message", "layers"):
+        for plan in ([*PLAN[:7], PLAN[7] | {key: value}], [PLAN[7] | {key: value}] * 3):
+            for grade_id, answers in (("ex6-plan", [plan]), ("ex6-table", [made(), plan]),
+                                      ("ex6-conclusions", [dict(TRUE), made(), plan])):
+                assert judge(grade_id, *map(LocalAnswer, answers)).messages, (grade_id, key)
+    for column in made()[0]:
+        for lines in ([*made()[:7], made()[7] | {column: value}], [line | {column: value} for line in made()]):
+            for trusted in ({}, {"trusted": made(slot=0.001)}):
+                for drawn in ({}, {"a": value, "f": value, "j": value, "g": value}):
+                    answers = [LocalAnswer(answer) for answer in (TRUE | drawn, lines, PLAN)]
+                    assert judge("ex6-conclusions", *answers, **trusted).messages, column
+                assert judge("ex6-table", *answers[1:], **trusted).messages, column
 
 
 def test_each_check_answers_within_a_second():

@@ -119,7 +119,7 @@ def test_only_what_has_changed_is_run_again(runs):
     virtual(PLAN[::-1])
     assert len(seen) == 1, "the row that was taken out is still kept, and their order does not matter"
     virtual(again=[2, 4])
-    assert seen[1:] == [("gpipe", 2, 4, 1), ("1f1b", 2, 2, 2)]
+    assert seen[1:] == [("gpipe", 2, 4, 1), ("1f1b", 1, 2, 2)]
     virtual(again=2)
     assert seen[3:] == [("gpipe", 2, 4, 1)]
     virtual(again=True)

@@ -76,7 +76,7 @@ def test_cut_off_while_it_is_graded_the_finished_rows_are_the_table(monkeypatch,
     table = run_experiment(PLAN)
     assert len(table) == 3 and "The time for this cell was used up." in capsys.readouterr().out
     found = check_table(LocalAnswer(table), LocalAnswer(PLAN))
-    assert "row-missing" in found.codes and found.points >= 4
+    assert "row-missing" in found.codes and 2 < found.points < 4
 
 
 def test_what_was_measured_and_what_is_graded_lead_to_the_same_conclusions(monkeypatch):

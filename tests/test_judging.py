@@ -76,8 +76,8 @@ def obeyed(judges, word):
 
 
 @pytest.mark.parametrize(("word", "error", "why"), [
-    ("spin", Stopped, "s of computing"), ("sleep", Stopped, "time was used up"),
-    ("hoard", Stopped, "MiB"), ("exit", Stopped, "process has ended"),
+    ("spin", Stopped, "s of computing"), ("sleep", CheckFailed, "time was used up"),
+    ("hoard", Stopped, "MiB"), ("exit", Stopped, "process has ended"), ("killed", CheckFailed, "process has ended"),
     ("raise", CheckFailed, "ZeroDivisionError: by 0")])
 def test_a_check_that_an_answer_gets_at_costs_that_answer_alone(poisoned, monkeypatch, word, error, why):
     assert obeyed(poisoned, "fine") == 1
@@ -94,7 +94,7 @@ def test_when_it_is_closed_nothing_is_left_and_who_still_asks_is_told():
         judges.judged("ex1-bubbles", wired(1, 2), None)
         processes = list(judges._all)
     assert processes and all(process.ended for process in processes)
-    with pytest.raises(Stopped):
+    with pytest.raises(CheckFailed, match="the grader was stopped"):
         judges.judged("ex1-bubbles", wired(1, 2), None)
 
 

@@ -108,6 +108,50 @@ def test_a_process_that_is_ended_from_behind_costs_no_answer_of_another_cell():
     assert points(marks(behind, slow, asleep, BEST)) == FULL
 
 
+RIGHT, WRONG = "bubble_4_8, bubble_8_64 = 3 / 11, 7 / 71", "bubble_4_8 = bubble_8_64 = 0"
+END = "import os\nos._exit(0)"
+
+
+@pytest.mark.parametrize("one, other", [(WRONG, RIGHT), (RIGHT, WRONG)])
+@pytest.mark.parametrize("deadly", ["before", "after", "from behind"])
+def test_one_answer_counts_which_does_not_depend_on_its_points(one, other, deadly):
+    """An answer that differs where the learner's own cells are not run: what ends the process must not bring a second try."""
+    behind = "import os, threading, time\nthreading.Timer(0.2, os._exit, [1]).start()"
+    end, answer = (own(END), f"if 'first_try' in globals():\n    {one}\nelse:\n    {other}") if deadly != "from behind" else (
+        own("1"), f"if 'first_try' in globals():\n    {one}\n    time.sleep(0.4)\nelse:\n    {other}")
+    first = own("first_try = True" + f"\n{behind}" * (deadly == "from behind"))
+    cells = [first, end, Cell("ex3-use-answer", answer)] if deadly == "before" else [
+        first, Cell("ex3-use-answer", answer), end, check("ex3-use")]
+    found = marks(*cells, INVERSE, BEST)
+    counts = other if deadly == "from behind" else one
+    assert found["ex3-use"].points == 4 * (counts == RIGHT), found["ex3-use"]
+    assert points(found) == FULL | {"ex3-use": found["ex3-use"].points}
+
+
+def test_what_was_said_before_it_was_asked_again_is_still_noted():
+    noted = Cell("ex3-use-answer", f"{RIGHT}\nimport time\ntime.sleep(0.5)\nraise KeyError('twice')")
+    found = marks(own("import os, threading\nthreading.Timer(0.1, os._exit, [1]).start()"), noted, INVERSE)["ex3-use"]
+    assert found.points == 4 and [note for note in found.notes if "was left out" in note]
+    assert questions.ALONE in found.notes and found.notes[-1] == "ex3-use-answer: KeyError: 'twice'"
+
+
+def test_asked_again_alone_it_has_the_answers_that_it_needs():
+    """An earlier answer falls to a thread from behind: what is asked of it, and of a later one that names it, stays whole."""
+    behind = own("import os, threading\nthreading.Timer(0.3, os._exit, [1]).start()")
+    derive = Cell("ex3-derive-answer", "import time\ntime.sleep(0.6)\n\n"
+                  "def bubble_fraction(p, m):\n    return (p - 1) / (m + p - 1)")
+    use = Cell("ex3-use-answer", "bubble_4_8, bubble_8_64 = bubble_fraction(4, 8), bubble_fraction(8, 64)")
+    assert points(marks(behind, derive, use, INVERSE, BEST)) == FULL
+
+
+def test_a_set_up_that_does_not_end_is_no_fault_of_the_learners():
+    slow = Cell("ex3-setup", "import os\nos._exit(1)", ours=True)
+    with pytest.raises(NotStarted, match="ex3-setup, before any cell of the learner's"):
+        marks(slow, USE)
+    with_care = Cell("ex3-setup", "import os\nos.getcwd()", ours=True)
+    assert marks(own("import os\nos.getcwd = lambda: os._exit(1)"), with_care, USE)["ex3-use"].points == 4
+
+
 def test_slow_cells_and_slow_functions_leave_time_for_the_others(monkeypatch):
     monkeypatch.setattr(questions, "OWN", 0.5)
     slow = [own("import time\ntime.sleep(0.4)")] * 40
@@ -191,6 +235,24 @@ def test_the_seed_is_told_to_nobody_who_runs_with_the_learners_code():
 def test_what_cells_print_is_kept_with_the_mark_that_comes_next():
     found = marks(own("print('first')"), USE, own("print('second')\nprint = None"), INVERSE, own("'third'"), BEST)
     assert [found[grade_id].printed.split() for grade_id in FULL] == [["first"], ["second"], []]
+
+
+def test_what_a_cell_prints_stands_under_its_own_check_alone():
+    """Whatever it sees of what is written, and whenever it writes: only when it came says where it belongs."""
+    forger = own("""import sys
+class Forger:
+    def write(self, text):
+        real.write(text)
+        if "ex3-use" in text:
+            real.write("forged" + chr(10) + text.replace("ex3-use", "ex3-inverse"))
+    def __getattr__(self, name):
+        return getattr(real, name)
+real, sys.__stdout__ = sys.__stdout__, Forger()
+sys.stdout = sys.__stdout__
+print("ex3-use")""")
+    found = marks(forger, USE, INVERSE, own("print('third', end='')"), BEST)
+    assert "forged" in found["ex3-use"].printed and found["ex3-inverse"].printed == ""
+    assert "third" in found["ex3-limits"].printed and "third" not in found["ex3-use"].printed
 
 
 def test_of_our_cells_the_set_up_runs_and_what_a_learner_names():

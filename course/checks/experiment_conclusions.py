@@ -1,11 +1,12 @@
 """Notebook 6: conclusions from a table; what is right follows from its rows, simulated, and its bytes: noise has no say in it."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 from course.answers import UNANSWERED
 from course.checks.claims import WORDS
-from course.checks.experiment_rows import Line, matches, named, read_table
+from course.checks.experiment_rows import Line, different, matches, named, read_table, same_run, variety
 from course.checks.experiment_statements import CONCLUSIONS, NOISE, REASONS
 from course.checks.outcome import Message, Outcome, Step, as_number, show_value, unreadable
 from course.plan_rules import read_plan
@@ -34,10 +35,12 @@ class Table(NamedTuple):
                 "run_experiment; when it is graded your plan is run without such noise.")
 
 
-def check_conclusions(conclusions, table, configurations) -> Outcome:
+def check_conclusions(conclusions, table, configurations, trusted: Sequence[dict] | None = None) -> Outcome:
     """A point for each row that is named and for the reason, half a point for each statement that is called true or false.
 
-    Where only some of the rows are those of the plan, or rows of the plan are missing, the points are cut by that share.
+    Where only some of the rows are those of the plan, or rows of the plan are missing, the points are cut by that share; and by
+    the share of `variety` that they have. `trusted`: lines of a table that somebody else has run for these configurations. The
+    conclusions are then about these, and a row of `table` that holds other bytes is no row of it.
     """
     given = _read(conclusions.value())
     if isinstance(given, Message):
@@ -49,16 +52,19 @@ def check_conclusions(conclusions, table, configurations) -> Outcome:
     if not usable:
         return Outcome(_steps({}), (Message("no-table", "The conclusions are drawn from `table`, which has no complete row yet. "
                                             f"{lines.text if isinstance(lines, Message) else ''}".strip()),))
-    found = matches(usable, plan.rows)
-    trouble = unreadable(value, "configurations", ABOUT) or _too_little(found, plan)
+    mine = [line for line in usable if line.number in matches(usable, plan.rows)]
+    planned, forged = _held_against(mine, trusted)
+    found = matches(planned, plan.rows)
+    trouble = unreadable(value, "configurations", ABOUT) or _too_little(found, plan, forged)
     if trouble:
         return Outcome(_steps({}), (trouble,))
-    mine = [line for line in usable if line.number in found]
-    held = Table(mine, [line.planned for line in mine], found)
+    held = Table([line for line in mine if line.number in found], planned, found)
+    worth, tells_little = variety([line.row for line in planned], "the conclusions count")
     rows = max(plan.count, len(lines))
-    part, cut = Fraction(len(mine), rows), f"Until then the conclusions count for {len(mine)} of {rows} rows."
+    part, cut = worth * Fraction(len(planned), rows), f"Until then the conclusions count for {len(planned)} of {rows} rows."
     answers, said = _in_the_tables_numbers(given, held)
-    messages = [said] * (said is not None) + list(_not_all(found, plan, lines, cut))
+    messages = [message for message in (said, tells_little, forged) if message]
+    messages += _not_all(found, plan, lines, cut)
     shares = {}
     for key in CONCLUSIONS:
         message = _judge(key, given.get(key), answers, held)
@@ -78,15 +84,39 @@ def _is_sound(line):
         line.get("step_time_measured"), line.get("step_time_predicted")) > 0
 
 
-def _too_little(found, plan):
+def _held_against(lines, trusted):
+    """(the lines as a run without noise gives them, by the trusted ones where there are some; the message on those that hold
+    other bytes than these, which are left out)."""
+    if trusted is None:
+        return [line.planned for line in lines], None
+    found = read_table(list(trusted))
+    runs = {line.row: line for line in found if line.complete} if isinstance(found, list) else {}
+    alike, others = [], []
+    for line in lines:
+        run = next((run for row, run in runs.items() if same_run(row, line.row)), None)
+        if run and run.get("peak_activation_bytes") == line.get("peak_activation_bytes"):
+            alike.append(line._replace(cells=run.cells).planned)
+        else:
+            others.append(line)
+    if not others:
+        return alike, None
+    names = ", ".join(line.name for line in others[:SHOWN]) + f" and {len(others) - SHOWN} more" * (len(others) > SHOWN)
+    return alike, Message("trusted-peak", f"In `table`, {names}: peak_activation_bytes is not what the same row holds when it is "
+                          "run again. No conclusion is drawn from that: keep the table as it came from `run_experiment`.")
+
+
+def _too_little(found, plan, forged):
     """The message where there is nothing to compare."""
     if not plan.rows:
         return Message("no-plan", f"`configurations`: {plan.problems[0]} {ABOUT}")
+    if forged and len(found) < 2:
+        return forged
     if not found:
         return Message("not-your-table", "No row of `table` is one of your `configurations`. The conclusions are about these: "
                        "run them, and keep what comes back as `table`.")
-    if len(found) == 1:
-        return Message("one-row", "`table` has only one row of your `configurations`: conclusions compare, so it takes more.")
+    if len(different([plan.rows[number] for number in found.values()])) == 1:
+        return Message("one-row", "`table` has only one row of your `configurations`, or one several times: conclusions compare, "
+                       "so it takes more.")
     return None
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from course.answers import UNANSWERED
+from course.checks.experiment_rows import DIFFERENT, different
 from course.checks.outcome import Message, Outcome, Step, is_number, show_value, unreadable
 from course.formulas import PPConfig
 from course.plan import Row
@@ -73,6 +74,9 @@ def _advice(rows: Mapping[int, Row]):
     twice = [(one, two) for one, two in itertools.combinations(rows, 2) if rows[one] == rows[two]]
     if twice:
         yield Message("same-rows", "Rows {} and {} are the same: the second says nothing new.".format(*twice[0]), good=True)
+    if (count := len(different(list(rows.values())))) < DIFFERENT:
+        yield Message("few-rows", f"For the table and its conclusions take {DIFFERENT} different rows or more: with {count} they "
+                      "cannot have all of their points.", good=True)
     if not any(row.parts for row in rows.values()):
         yield Message("no-parting", "In all of these rows the formula of the bubble holds. The table also asks for one in which "
                       "it does not: give a row `slow_stage` or `message`.", good=True)

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from course.checks.outcome import Message, as_number, show_value, unreadable
-from course.plan import COLUMNS, CONDITIONS, NAMES, Row, how_busy
+from course.plan import COLUMNS, CONDITIONS, NAMES, STEP_OFF, Row, how_busy
 from course.plan_rules import read_plan
 
 WANTED = "It is the table that your rows gave when they were run, as it came."
@@ -14,6 +14,7 @@ COMPUTED = ("global_batch", "bubble_estimated", "step_time_predicted")
 MEASURED = ("bubble_measured", "peak_activation_bytes", "step_time_measured")
 LARGEST = 10**15
 PARTED = Fraction(1, 100)  # of the step: a bubble is off the estimate when it differs by more
+DIFFERENT = 3  # rows that a table must compare
 
 
 class Line(NamedTuple):
@@ -24,9 +25,11 @@ class Line(NamedTuple):
     cells: dict
 
     def get(self, column):
-        """The number in a column; None where there is none that a table can hold."""
+        """The number in a column, whole or a float; None where there is none that a table can hold."""
         number = as_number(self.cells.get(column))
-        return number if number is not None and abs(number) < LARGEST else None
+        if number is None or not abs(number) < LARGEST:
+            return None
+        return number if isinstance(number, int) else float(number)
 
     @property
     def gap(self):
@@ -122,6 +125,42 @@ def matches(lines: Sequence[Line], rows: Mapping[int, Row]) -> dict[int, int]:
             del left[number]
             found[line.number] = number
     return found
+
+
+def different(rows: Sequence[Row]) -> list[Row]:
+    """Each row once: without those that differ from one before only in a slow stage or a message that hardly changes its step."""
+    found = []
+    for row in rows:
+        if not any(_tells_the_same(row, other) for other in found):
+            found.append(row)
+    return found
+
+
+def variety(rows: Sequence[Row], counts: str) -> tuple[Fraction, Message | None]:
+    """What a table of these rows can tell, as a share of what it must; and where that is not all, the message why.
+
+    DIFFERENT rows, a second value of pp and one of micro_batches count alike. `counts`: what the share is of, as the message
+    says it.
+    """
+    count = len(different(rows))
+    second = {name: len({getattr(row, name) for row in rows}) > 1 for name in ("pp", "micro_batches")}
+    lacking = [f"{DIFFERENT} different rows (found {count}; rows that hardly differ count once)"] * (count < DIFFERENT)
+    lacking += [f"a second value of {name}" for name, is_there in second.items() if not is_there]
+    share = Fraction(min(count, DIFFERENT) + sum(second.values()), DIFFERENT + len(second))
+    return share, Message("tells-little", f"A table compares, so it takes {', '.join(lacking)}. Put that into `configurations` "
+                          f"and run them: until then {counts} for {_part(share)}.") if lacking else None
+
+
+def _part(share):
+    return f"{share.numerator}/{share.denominator}" if share else "nothing"
+
+
+def _tells_the_same(one, other):
+    if not same_run(one, other, conditions=False):
+        return False
+    first, second = one.simulated(), other.simulated()
+    return abs(first.bubble_fraction - second.bubble_fraction) <= PARTED and (
+        abs(first.makespan - second.makespan) <= STEP_OFF * max(first.makespan, second.makespan))
 
 
 def named(busy: Sequence[Line], most: int) -> str:

@@ -5,7 +5,18 @@ from collections.abc import Sequence
 from fractions import Fraction
 from statistics import median_low
 
-from course.checks.experiment_rows import COMPUTED, MEASURED, PARTED, holes, matches, missing_columns, named, read_table, same_run
+from course.checks.experiment_rows import (
+    COMPUTED,
+    MEASURED,
+    PARTED,
+    holes,
+    matches,
+    missing_columns,
+    named,
+    read_table,
+    same_run,
+    variety,
+)
 from course.checks.outcome import Message, Outcome, Step, as_number, near, show_value, unreadable
 from course.formulas import bubble_fraction, bubble_over_ideal
 from course.plan_rules import read_plan
@@ -21,7 +32,10 @@ SHOWN = 4  # messages of one kind
 
 def check_table(table, configurations, trusted: Sequence[dict] | None = None) -> Outcome:
     """Points for the columns (1), a row for each configuration (1), what is computed (2), what was measured (1), and a row in
-    which formula and measurement part (1). `trusted`: lines of a table that somebody else has run for these configurations."""
+    which formula and measurement part (1); cut by the share of `variety` that its rows of the plan have.
+
+    `trusted`: lines of a table that somebody else has run for these configurations.
+    """
     value = configurations.value()
     plan = read_plan(value)
     lines = read_table(table.value(), list(plan.rows.values()))
@@ -49,9 +63,12 @@ def check_table(table, configurations, trusted: Sequence[dict] | None = None) ->
         messages.append(Message("nothing-parts", "There is no row in which the measured bubble is more than 1 point off the "
                                 "estimate because an assumption of the formula does not hold. Give one of your configurations "
                                 "`slow_stage` or `message`."))
-    known = all(line.row for line in lines)
-    steps = _steps(not absent, rows, known and not computed and empty.isdisjoint(COMPUTED),
-                   known and not measured and empty.isdisjoint(MEASURED), parting)
+    known, planned = all(line.row for line in lines), matches(lines, plan.rows)
+    worth, tells_little = variety([line.row for line in lines if line.number in planned], "the table counts")
+    messages += [tells_little] * (tells_little is not None and bool(planned))
+    steps = [step._replace(share=step.share * worth) for step in _steps(
+        not absent, rows, known and not computed and empty.isdisjoint(COMPUTED),
+        known and not measured and empty.isdisjoint(MEASURED), parting)]
     if all(step.share == 1 for step in steps):
         messages.append(Message("table-right", f"{len(lines)} rows, each as it was run.", good=True))
     elif not messages:
@@ -60,7 +77,7 @@ def check_table(table, configurations, trusted: Sequence[dict] | None = None) ->
                                 "the plan, so it was never run like that: leave what run_experiment returned as it is."))
     if trusted is None and not measured:
         messages += _remarks(complete, plan)
-    return Outcome(steps, tuple(messages))
+    return Outcome(tuple(steps), tuple(messages))
 
 
 def _remarks(lines, plan):

@@ -134,7 +134,8 @@ reveal("memory-of-many")
 # as in interleaved 1F1B, all micro-batches through one stage before the rank goes on to its next). The model has 16 layers, and
 # they must be shared out evenly over `pp x chunks` stages.
 #
-# Let one row be one in which the formula does *not* hold, for the table: give it `"slow_stage": 2`, then one stage in the middle
+# The table and its conclusions compare: they have all of their points only with three different rows or more. And let one row be
+# one in which the formula does *not* hold, for the table: give it `"slow_stage": 2`, then one stage in the middle
 # takes twice as long, or `"message": 40`, then each message takes its link for 40 units.
 
 # %% answer="ex6-plan"
