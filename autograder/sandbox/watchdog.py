@@ -3,6 +3,7 @@
 import contextlib
 import os
 import threading
+import time
 
 from autograder.sandbox.filesystem import WRITABLE
 from autograder.sandbox.limits import SOCKET
@@ -11,6 +12,7 @@ PERIOD = 0.05  # seconds between two looks
 # bytes, at the most, that the kernel keeps of a file, and of an area of a process's memory where there are very many of them
 INODE, AREA = 1024, 1024
 SUSPECT = 16  # the areas are counted, which costs time, when the machine's kernel holds such a part of the limit more than before
+PATIENCE = 0.2  # seconds
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
@@ -89,11 +91,15 @@ def _files(pid):
 
 
 def _areas(members, most):
-    """How many areas of memory these processes have; counted no further than `most`."""
+    """How many areas of memory these processes have; counted no further than `most`, and of each no longer than for PATIENCE.
+
+    The youngest come first: who forks locks its list of them.
+    """
     count = 0
-    for member in members:
-        with contextlib.suppress(OSError), open(f"/proc/{member}/maps", "rb") as lines:
-            while count <= most and (part := lines.read(1 << 20)):
+    for member in reversed(members):
+        until = time.monotonic() + PATIENCE
+        with contextlib.suppress(OSError), open(f"/proc/{member}/maps", "rb", buffering=0) as lines:
+            while count <= most and time.monotonic() < until and (part := lines.read(1 << 16)):
                 count += part.count(b"\n")
     return count
 
