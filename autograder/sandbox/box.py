@@ -36,7 +36,7 @@ class Sandbox:
 
     def __init__(self, slots: int, hidden: tuple, limits: Limits, preload: tuple):
         self._watchdog = None
-        limits = self._limits = _in_the_room_there_is(limits, slots)
+        limits = self._limits = in_the_room_there_is(limits, slots)
         show, hide = filesystem.shown(), filesystem.hidden(hidden)
         with contextlib.ExitStack() as begun:
             bait = begun.enter_context(_bait(filesystem.out_of_sight(show, hide)))
@@ -161,7 +161,7 @@ class Unsandboxed:
         """Nothing is kept open."""
 
 
-def _in_the_room_there_is(limits, slots):
+def in_the_room_there_is(limits: Limits, slots: int) -> Limits:
     """The limits of each of so many slots. SandboxFailed where that would be too few processes."""
     rooms = {"more processes by `ulimit -u`": room_of_user()} if None in uids(slots) else {}
     fewest, group = room()
