@@ -8,7 +8,8 @@ from autograder.intake import Cell
 from course.exercises import EXERCISES
 
 ASSIGNED = re.compile(r"[\w.,\s]++=\s*+[%!]")
-PYTHON_INSIDE = ("%%time", "%%timeit", "%%capture", "%%prun")
+PYTHON_INSIDE = re.compile(r"\s*+%%(?:time|timeit|capture|prun)(?!\S)[^\n]*+\n?+")  # a heading of what is Python
+OTHER_INSIDE = re.compile(r"\s*+%%")
 ROWS = "run_experiment"  # a cell that names it may ask for rows that our side runs
 ASKED, GIVEN = "__asked_rows__", "__give_rows__"
 SEED = 0  # of the learner's generators: the same for all, so that it tells nothing of the seed of what is drawn
@@ -83,9 +84,11 @@ def without_magics(source: str) -> str | None:
     >>> without_magics("%matplotlib inline\\nx = 1")
     'pass\\nx = 1'
     """
-    if source.lstrip().startswith("%%"):
-        first, _, rest = source.lstrip().partition("\n")
-        return (without_magics(rest) or rest) if first.split()[0] in PYTHON_INSIDE else "pass"
-    lines = source.split("\n")
+    start = 0
+    while heading := PYTHON_INSIDE.match(source, start):
+        start = heading.end()
+    if OTHER_INSIDE.match(source, start):
+        return "pass"
+    lines = source[start:].split("\n")
     kept = [f"{line[:-len(line.lstrip())]}pass" if _is_magic(line.strip()) else line for line in lines]
-    return "\n".join(kept) if kept != lines else None
+    return "\n".join(kept) if start or kept != lines else None

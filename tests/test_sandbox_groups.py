@@ -1,12 +1,14 @@
 """Control groups: where they are made, and what becomes of those that a killed grader has left."""
 
+import math
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from autograder.sandbox import Limits, groups
+from autograder.sandbox import Limits, SandboxFailed, box, groups
+from autograder.sandbox.limits import LEAST, SPARE
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
 
@@ -33,6 +35,27 @@ def test_groups_of_version_2_are_made_where_an_ancestor_lets_us(tmp_path, monkey
     assert Path(made).parent == own.parent and not list(own.glob("grading-*"))
     assert [Path(made, name).read_text() for name in ("memory.max", "pids.max", "memory.oom.group")] == [
         str(5 << 20), str(7 + groups.SPARE), "1"]
+
+
+@pytest.mark.parametrize(("kind", "controllers"), [("", ""), ("pids", "cpu,pids")])
+def test_there_is_room_for_what_the_own_group_and_all_above_it_leave(kind, controllers, tmp_path, monkeypatch):
+    own = tmp_path / kind / "a" / "b"
+    own.mkdir(parents=True)
+    for folder, most, now in ((own, "max", "3"), (own.parent, "40", "10"), (own.parents[1], "400", "10")):
+        (folder / "pids.max").write_text(most + "\n")
+        (folder / "pids.current").write_text(now + "\n")
+    monkeypatch.setattr(groups, "own_paths", lambda: [(controllers, "a/b")])
+    assert groups.room(tmp_path) == (30, str(own.parent))
+    (own.parent / "pids.max").write_text("max\n")
+    assert groups.room(tmp_path) == (390, str(own.parents[1]))
+    assert groups.room(tmp_path / "nothing") == (math.inf, "")
+
+
+def test_few_processes_are_shared_out_and_too_few_refused_with_the_group_that_has_them(monkeypatch):
+    monkeypatch.setattr(box, "room", lambda: (SPARE + 2 * LEAST + 1, "/sys/fs/cgroup/pids/here"))
+    assert box.in_the_room_there_is(Limits(), 2).processes == LEAST
+    with pytest.raises(SandboxFailed, match=r"fewer `--jobs`, or a higher /sys/fs/cgroup/pids/here/pids.max"):
+        box.in_the_room_there_is(Limits(), 3)
 
 
 def test_a_group_of_a_grader_that_was_killed_is_deleted_by_the_next():

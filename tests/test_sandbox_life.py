@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.sandbox import Limits, SandboxFailed, Unsandboxed, canary, failure, folders, groups, open_sandbox
+from autograder.sandbox import Limits, SandboxFailed, Unsandboxed, canary, failure, folders, groups, open_sandbox, slots
 from autograder.sandbox.attacks import HARMLESS
 from autograder.sandbox.selftest import Target, attack
 from course.answers import Raised
@@ -170,6 +170,47 @@ def test_when_the_fork_server_is_killed_sessions_end_and_the_next_one_is_refused
         session.close()
         with pytest.raises(SandboxFailed, match="fork server"):
             found.session()
+
+
+def test_a_request_that_fails_costs_the_fork_server_nothing_else(box):
+    with box.session() as open_all_the_time:
+        for request, descriptors in ((b'{"slot": 99}', [0, 0, 0, 0]), (b'{"slot": 0}', []), (b"no JSON", [0]), (b"[]", [0, 0])):
+            socket.send_fds(box._control, [request], descriptors)
+        with box.session() as session:
+            assert session.run("x = 7") is None and session.answer("x").value() == 7
+        assert open_all_the_time.run("x = 1") is None
+    box.require()
+
+
+def test_the_last_words_of_a_fork_server_are_told():
+    before = mine()[0]
+    with open_sandbox(preload=()) as found:
+        server = next(pid for pid in mine()[0] if pid not in before)
+        socket.send_fds(found._control, [b"no JSON"], [])
+        with found.session():
+            pass
+        os.kill(server, signal.SIGKILL)
+        assert gone([server])
+        with pytest.raises(SandboxFailed, match=r"(?s)last words were: .*JSONDecodeError"):
+            found.session()
+
+
+def test_a_slot_is_not_given_to_the_next_while_a_process_of_the_last_is_there(monkeypatch):
+    monkeypatch.setattr(slots, "END_SECONDS", 0.05)
+    one = slots.Slot(None, ())
+    ours, forgotten = slots.Slots([one]), []
+    assert ours.take() == one
+    mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with python("import time; time.sleep(600)") as undead:
+        boxed = slots.Boxed((0, 0, 0), mine, os.pidfd_open(undead.pid), None, one, ours, forgotten.append)
+        boxed.wait()
+        with pytest.raises(SandboxFailed, match="do not end"):
+            ours.take(0.05)
+        assert not forgotten
+        theirs.close()
+        undead.kill()
+        undead.wait()
+        assert ours.take(PATIENCE) == one and forgotten == [one]
 
 
 FEW_PROCESSES = """

@@ -6,6 +6,7 @@ The cells find the names of Range and what Range.cell() defines.
 import textwrap
 from dataclasses import asdict, dataclass
 
+from autograder.sandbox.epolls import MOST
 from autograder.sandbox.seccomp import DENIED, MACHINES
 
 
@@ -33,7 +34,7 @@ class Range:
 
 
 TOOLS = textwrap.dedent("""
-    import ctypes, errno, glob, mmap, os, platform, signal, socket, subprocess, sys, threading, time
+    import ctypes, errno, glob, mmap, os, platform, select, signal, socket, subprocess, sys, threading, time
     libc = ctypes.CDLL(None, use_errno=True)
 
     def tried(function, *arguments):
@@ -96,6 +97,11 @@ HARMLESS = {
     "make a namespace": "x = '' if libc.unshare(0x10000000) else 'a user namespace'",
     "hold memory in no file system": "x = all_that(lambda name: os.memfd_create(name), ['memory'])",
     "keep memory in segments": "x = '' if libc.shmget(0, 1 << 20, 0o600) == -1 else 'a segment'",
+    "lock a file of everybody's": """
+import course, fcntl
+file = open(course.__file__)
+x = all_that(lambda lock: lock(file, fcntl.LOCK_SH), [fcntl.flock, fcntl.lockf])
+x += all_that(lambda command: fcntl.fcntl(file, command, bytes(32)), [fcntl.F_SETLK, 37])""",
     "talk to the kernel by rare sockets": "x = all_that(lambda family: socket.socket(family, socket.SOCK_RAW, 15), [16])",
 }
 HARMFUL = {
@@ -157,6 +163,49 @@ def fill():
     return kept
 got = told(40, fill)
 x = f"{got} sixteenths" if got > 24 else \"\"""",
+    "take memory in TCP": """
+def fill():
+    kept, total = [], 0
+    listener = socket.socket()
+    tried(listener.setsockopt, socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
+    while total < memory // 24:
+        sender = socket.socket()
+        tried(sender.setsockopt, socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)
+        sender.connect(listener.getsockname())
+        kept += [sender, listener.accept()[0]]
+        sender.setblocking(False)
+        for _ in range(20):
+            total += tried(sender.send, bytes(1 << 20)) or 0
+            time.sleep(0.002)
+    return kept
+got = told(40, fill)
+x = f"{got} twenty-fourths" if got > 27 else \"\"""",
+    "take memory in files and beside them": """
+total = 0
+for folder in ("/tmp", "/dev/shm", os.getcwd()):
+    for number in range(10):
+        with open(f"{folder}/fill-{number}", "wb", buffering=0) as file:
+            try:
+                while total < memory // 2:
+                    total += file.write(bytes(1 << 20))
+            except OSError:
+                continue
+kept = [b"x" * (1 << 24) for _ in range(3 * memory >> 26)]
+time.sleep(2)
+total += len(kept) << 24
+x = f"{total >> 20} MiB" if total > 1.2 * memory else \"\"""",
+    "wait for descriptors without end": f"""
+def fill():
+    kept, bait = [select.epoll() for _ in range(50)], [os.dup(say) for _ in range(50)]
+    for each in kept:
+        for descriptor in bait:
+            each.register(descriptor)
+    return kept
+say = os.pipe()[0]
+got = told(20, fill)
+x = f"{{got}} times 2500" if got * 2500 > {MOST} else \"\"""",
     "start processes without end": """
 got = told(2 * processes, int)
 x = f"{got} processes" if got > processes else \"\"""",

@@ -4,21 +4,19 @@ import contextlib
 import dataclasses
 import json
 import os
-import queue
-import select
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
 from pathlib import Path
 
 from autograder.sandbox import canary, filesystem, linux
 from autograder.sandbox.failure import SandboxFailed, explained, require_linux, require_more_than_a_bare_root
 from autograder.sandbox.folders import SECRET, bait_folder
-from autograder.sandbox.groups import make, out_of_memory, remove
-from autograder.sandbox.limits import LEAST, MESSAGE, Limits
+from autograder.sandbox.groups import make, remove, room
+from autograder.sandbox.limits import LEAST, MESSAGE, Limits, room_of_user
+from autograder.sandbox.messages import send_descriptors
+from autograder.sandbox.slots import END_SECONDS, Boxed, Slot, Slots, readable
 from autograder.sandbox.watchdog import PERIOD, Watchdog
 from autograder.session import SOON, Session, cause
 
@@ -28,103 +26,30 @@ PRELOADED = ("torch", "torch._dynamo", "torch.distributed", "torch.optim", "nump
 ENVIRONMENT = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1",
                "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "agg", "NBGRADER_EXECUTION": "autograde"}
 FIRST_UID = 59_000  # that of the first slot, where root grades: a range that distributions leave free
-GONE = "the fork server has ended", "start again; was there too little memory?"
-START_SECONDS, SETUP_SECONDS, END_SECONDS = 180, 60, 60  # guards against hangs, no measurements
-
-
-@dataclasses.dataclass(frozen=True)
-class Slot:
-    """Where one submission at a time runs: the user that it becomes, None to stay the grader's, and its control groups."""
-
-    uid: int | None
-    groups: tuple[str, ...]
-
-
-class Boxed:
-    """One worker inside: the descriptors that a session speaks through; killed as a whole, with all that it has started."""
-
-    def __init__(self, pipes, status, handle, groups, release):
-        self.requests, self.replies, self.output = pipes
-        self._status, self._handle, self._groups, self._release = status, handle, groups, release
-        self._lock, self._blamed, self._strikes = threading.Lock(), "", out_of_memory(groups)
-        status.settimeout(END_SECONDS)
-
-    def kill(self, reason: str = ""):
-        """End every process inside."""
-        with self._lock, contextlib.suppress(ProcessLookupError):
-            self._blamed = self._blamed or reason
-            if self._handle is not None:
-                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-
-    def wait(self):
-        """Return when no process is left inside, and give the slot back."""
-        with self._lock:
-            if self._handle is None:
-                return
-            try:
-                _ended(self._handle, END_SECONDS)
-                while self._status.recv(MESSAGE):
-                    pass
-            finally:
-                self._status.close()
-                os.close(self._handle)
-                self._handle = None
-                self._release()
-
-    def why(self) -> str:
-        """What is known about its end, when it sends no more."""
-        with self._lock:
-            if self._handle is None:
-                return self._blamed or "it was closed"
-            handle = os.dup(self._handle)
-        try:
-            if not _ended(handle, SOON):
-                return "it has closed the pipe of its answers"
-        finally:
-            os.close(handle)
-        code = None
-        with self._lock, contextlib.suppress(OSError, ValueError):
-            code = json.loads(self._status.recv(MESSAGE))["code"]
-        if out_of_memory(self._groups) > self._strikes:
-            return "it used more memory than a submission may"
-        return self._blamed or f"its process has ended{cause(code)}"
-
-
-def _ended(handle, seconds):
-    """Whether the process of this pidfd, and with it all in its pid namespace, ends within this time."""
-    return _readable(handle, seconds)
-
-
-def _readable(descriptor, seconds):
-    waiting = select.poll()
-    waiting.register(descriptor, select.POLLIN)
-    return bool(waiting.poll(seconds * 1000))
+GONE = "the fork server has ended"
+START_SECONDS, SETUP_SECONDS = 180, 60  # guards against hangs, no measurements
+LAST_WORDS = 500  # characters of what the fork server has said
 
 
 class Sandbox:
     """A fork server and its slots; thread-safe. Use it in a `with`."""
 
     def __init__(self, slots: int, hidden: tuple, limits: Limits, preload: tuple):
-        limits = limits if None not in uids(slots) else limits.shared(slots)
-        if limits.processes < LEAST:
-            raise SandboxFailed(f"this user may have too few processes for {slots} submissions at a time",
-                                "fewer `--jobs`, or more processes by `ulimit -u`")
-        self._limits, self._free, self._watchdog = limits, queue.SimpleQueue(), None
+        self._watchdog = None
+        limits = self._limits = in_the_room_there_is(limits, slots)
         show, hide = filesystem.shown(), filesystem.hidden(hidden)
         with contextlib.ExitStack() as begun:
             bait = begun.enter_context(_bait(filesystem.out_of_sight(show, hide)))
             groups = [make(limits) for _ in range(slots)]
             begun.callback(remove, [folder for folders in groups for folder in folders])
-            self._slots = [Slot(uid, tuple(folders)) for uid, folders in zip(uids(slots), groups, strict=True)]
-            require_more_than_a_bare_root(all(slot.uid is not None for slot in self._slots))
+            self._slots = Slots([Slot(uid, tuple(folders)) for uid, folders in zip(uids(slots), groups, strict=True)])
+            require_more_than_a_bare_root(all(slot.uid is not None for slot in self._slots.all))
             if not all(groups):
                 self._watchdog = begun.enter_context(contextlib.closing(Watchdog(limits.memory)))
-            self._control = begun.enter_context(_server(
-                preload=preload, slots=[dataclasses.asdict(slot) for slot in self._slots], show=show, hide=hide,
+            self._control, self._said = begun.enter_context(_server(
+                preload=preload, slots=[dataclasses.asdict(slot) for slot in self._slots.all], show=show, hide=hide,
                 limits=dataclasses.asdict(limits), bait=dataclasses.asdict(bait)))
             self._stack = begun.pop_all()
-        for slot in self._slots:
-            self._free.put(slot)
 
     def __enter__(self):
         return self
@@ -134,17 +59,18 @@ class Sandbox:
 
     def session(self, seconds: float = 20.0, budget: float = 120.0, computing: float = 5.0) -> Session:
         """A session in the next free slot; its process has shown that it is locked in. SandboxFailed if it is not."""
-        slot = self._free.get()
+        slot = self._slots.take()
         try:
             boxed = self._start(slot)
         except BaseException:
-            self._free.put(slot)
+            self._slots.give_back(slot)
             raise
         return Session(seconds, budget, computing, boxed)
 
     def describe(self) -> str:
         """What holds."""
-        users = ", ".join("a user of a namespace's own" if slot.uid is None else str(slot.uid) for slot in self._slots)
+        users = ", ".join("a user of a namespace's own" if slot.uid is None else str(slot.uid)
+                          for slot in self._slots.all)
         held = f"watched every {PERIOD * 1000:.0f} ms" if self._watchdog else "held by control groups"
         return (f"Submissions run as user {users}; in user, pid, network, mount, ipc, uts and cgroup namespaces of their own, "
                 "without capabilities, behind a filter of system calls; "
@@ -152,8 +78,18 @@ class Sandbox:
 
     def require(self):
         """SandboxFailed once the server has ended, by whatever did that: its sessions then ended without a fault of theirs."""
-        if _readable(self._control, 0):
-            raise SandboxFailed(*GONE)
+        if readable(self._control, 0):
+            raise self._gone()
+
+    def _gone(self):
+        """The server's end, with its last words."""
+        with contextlib.suppress(OSError, ValueError):  # it is closed already
+            said = os.pread(self._said.fileno(), 1 << 20, 0).decode(errors="replace").strip()
+            if said:
+                return SandboxFailed(f"{GONE}, and its last words were: {said[-LAST_WORDS:]}",
+                                     "start again, and see what `python -m autograder selftest` says")
+        return SandboxFailed(f"{GONE} without a word, so something has killed it",
+                             "start again; where memory was short (`dmesg` then names it), with fewer `--jobs`")
 
     def close(self):
         """End the server and every session."""
@@ -167,40 +103,38 @@ class Sandbox:
             unused.enter_context(mine)
             for descriptor in (requests, replies, output):
                 unused.callback(os.close, descriptor)
-            number = json.dumps({"slot": self._slots.index(slot)}).encode()
             try:
-                socket.send_fds(self._control, [number], [given, taken, printed, theirs.fileno()])
-            except OSError:
-                raise SandboxFailed(*GONE) from None
+                send_descriptors(self._control, {"slot": self._slots.all.index(slot)}, given, taken, printed, theirs.fileno())
+            except BrokenPipeError:
+                raise self._gone() from None
             finally:
                 theirs.close()
                 for descriptor in (given, taken, printed):
                     os.close(descriptor)
             mine.settimeout(SETUP_SECONDS)
-            handle = self._told(mine, unused)
+            handles = self._told(mine, unused)
             unused.pop_all()
-        boxed = Boxed((requests, replies, output), mine, handle, slot.groups, lambda: self._release(slot))
+        boxed = Boxed((requests, replies, output), mine, handles["forked"], handles.get("asks"), slot, self._slots,
+                      self._watchdog.forget if self._watchdog else lambda _: None)
         if not slot.groups:
-            self._watchdog.watch(slot, linux.pid_of(handle), boxed.kill)
+            self._watchdog.watch(slot, linux.pid_of(handles["forked"]), boxed.kill)
         return boxed
 
-    @staticmethod
-    def _told(status, unused):
-        """What server and worker say until the worker has proved itself; the pidfd of it."""
-        said, handle = {}, None
+    def _told(self, status, unused):
+        """What server and worker say until the worker has proved itself; descriptors, by what was said with them."""
+        said, handles = {}, {}
         while not {"forked", "ok"} <= set(said):
-            message, handles, _, _ = socket.recv_fds(status, MESSAGE, 1)
-            for handle in handles:
+            message, came, _, _ = socket.recv_fds(status, MESSAGE, 1)
+            for handle in came:
                 unused.callback(os.close, handle)
-            said |= json.loads(message or json.dumps({"error": GONE[0]}))
+            if not message:
+                raise self._gone() if readable(self._control, SOON) else explained("the fork server could not begin a session")
+            news = json.loads(message)
+            handles |= dict.fromkeys(news, *came) if came else {}
+            said |= news
             if "error" in said or "code" in said:
                 raise explained(said.get("error", f"the worker ended while it was set up{cause(said.get('code'))}"))
-        return handle
-
-    def _release(self, slot):
-        if not slot.groups:
-            self._watchdog.forget(slot)
-        self._free.put(slot)
+        return handles
 
 
 class Unsandboxed:
@@ -225,6 +159,19 @@ class Unsandboxed:
 
     def close(self):
         """Nothing is kept open."""
+
+
+def in_the_room_there_is(limits: Limits, slots: int) -> Limits:
+    """The limits of each of so many slots. SandboxFailed where that would be too few processes."""
+    rooms = {"more processes by `ulimit -u`": room_of_user()} if None in uids(slots) else {}
+    fewest, group = room()
+    rooms[f"a higher {group}/pids.max (of a container `--pids-limit`, of a service TasksMax)"] = fewest
+    more = min(rooms, key=rooms.get)
+    found = limits.shared(slots, rooms[more])
+    if found.processes < LEAST:
+        raise SandboxFailed(f"only {rooms[more]:g} more processes may be started here, too few for {slots} submissions at a time",
+                            f"fewer `--jobs`, or {more}")
+    return found
 
 
 def uids(slots: int) -> list[int | None]:
@@ -265,7 +212,7 @@ def _server(**settings):
                 said.seek(0)
                 raise explained(reply.get("error", f"the fork server did not start: {said.read()[-500:].strip()}"))
             mine.settimeout(None)
-            yield mine
+            yield mine, said
         finally:
             mine.close()
             try:

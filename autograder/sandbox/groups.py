@@ -1,6 +1,7 @@
 """Control groups: limits of memory and of processes that the kernel holds for a whole tree."""
 
 import contextlib
+import math
 import os
 import re
 import secrets
@@ -12,6 +13,7 @@ from autograder.sandbox.limits import Limits
 
 TOP = Path("/sys/fs/cgroup")
 SPARE = 2  # our two processes beside a worker
+TCP_PART = 8  # of a group's memory there is such a part more for TCP in version 1, which counts that by itself
 _NAME = re.compile(r"grading-(\d+)-[0-9a-f]+")
 _END_SECONDS = 10  # until what was killed must have ended
 
@@ -25,7 +27,8 @@ def make(limits: Limits, top: Path = TOP) -> list[str]:
     if (top / "cgroup.controllers").exists():
         kinds = [("", {"memory.max": memory, "pids.max": processes, "memory.swap.max": "0", "memory.oom.group": "1"})]
     else:
-        kinds = [("memory", {"memory.limit_in_bytes": memory, "memory.memsw.limit_in_bytes": memory}),
+        kinds = [("memory", {"memory.limit_in_bytes": memory, "memory.memsw.limit_in_bytes": memory,
+                             "memory.kmem.tcp.limit_in_bytes": str(limits.memory // TCP_PART)}),
                  ("pids", {"pids.max": processes})]
     made = [folder for kind, settings in kinds for folder in _one(top / kind, kind, settings)]
     if len(made) < len(kinds):
@@ -81,9 +84,9 @@ def _one(mounted, controller, settings):
 
 
 def _set(file, value):
-    """Whether it could be limited so; swap, and killing a group as a whole, are not there in every kernel."""
+    """Whether it could be limited so; swap, TCP by itself, and killing a group as a whole are not there in every kernel."""
     if not file.exists():
-        return any(word in file.name for word in ("swap", "memsw", "oom"))
+        return any(word in file.name for word in ("swap", "memsw", "oom", "tcp"))
     with contextlib.suppress(OSError):
         file.write_text(value)
         return True
@@ -96,6 +99,17 @@ def own_paths() -> list[tuple[str, str]]:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
         return [(controllers, path.strip("/")) for _, controllers, path in (line.split(":", 2) for line in lines)]
     return []
+
+
+def room(top: Path = TOP) -> tuple[float, str]:
+    """How many more processes the groups that this process is in may have, and which of them has the fewest: its folder."""
+    found = [(math.inf, "")]
+    for kind in ("", "pids"):
+        for folder in _own_and_above(top / kind, kind):
+            with contextlib.suppress(OSError, ValueError):  # no such limit, or "max"
+                most, now = (int((folder / name).read_text()) for name in ("pids.max", "pids.current"))
+                found.append((most - now, str(folder)))
+    return min(found)
 
 
 def _own_and_above(mounted, controller):

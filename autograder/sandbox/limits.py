@@ -1,12 +1,14 @@
 """What one submission may use."""
 
 import contextlib
+import math
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 MESSAGE = 1 << 16  # bytes of a message between the grader and the fork server
-SPARE, LEAST = 48, 16  # processes and threads that the grader may still need for itself; that a submission must have
+SPARE, LEAST = 128, 16  # processes and threads that the grader may still need for itself; that a submission must have
+SOCKET = 212_992  # bytes that the kernel holds at the most for a socket, of TCP in one direction (there by our own limit)
 
 
 @dataclass(frozen=True)
@@ -17,23 +19,30 @@ class Limits:
     processes: int = 256
     cpu_seconds: int = 120
     file: int = 64 << 20
-    files: int = 512
+    files: int = 128
     temporary: int = 128 << 20
     shared_memory: int = 256 << 20
     work: int = 64 << 20
 
-    def shared(self, slots: int) -> "Limits":
-        """These limits, with as many processes as leave some to the other slots where all are processes of this user.
+    def shared(self, slots: int, room: float) -> "Limits":
+        """These limits, with so few processes that `room` for so many more is enough for all slots and for the grader.
 
-        The system counts a user's processes: else a storm of them in one slot would be felt in all.
+        Else a storm of them in one slot would be felt in all.
         """
-        with contextlib.suppress(ImportError):  # Windows
-            import resource
+        if room == math.inf:
+            return self
+        return replace(self, processes=min(self.processes, max(0, (int(room) - SPARE) // slots)))
 
-            most = resource.getrlimit(resource.RLIMIT_NPROC)[0]
-            if most != resource.RLIM_INFINITY:
-                return replace(self, processes=min(self.processes, max(1, (most - threads() - SPARE) // slots)))
-        return self
+
+def room_of_user() -> float:
+    """How many more processes this user may have; where others run as this user, theirs count as well."""
+    with contextlib.suppress(ImportError):  # Windows
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+        if most != resource.RLIM_INFINITY:
+            return most - threads()
+    return math.inf
 
 
 def threads() -> int:

@@ -20,19 +20,33 @@ DENIED = {
     "umount2": (166, 39), "unshare": (272, 97), "userfaultfd": (323, 282), "uselib": (134, None), "vhangup": (153, 58),
     # memory that no sized file system and no count of resident pages sees
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "mq_open": (240, 180), "msgget": (68, 186), "semget": (64, 190),
-    "shmget": (29, 194),
+    "shmget": (29, 194), "vmsplice": (278, 75), "seccomp": (317, 277),
+    # what the kernel counts for a user, who may be the grader's own, or for the whole machine
+    "inotify_init": (253, None), "inotify_init1": (294, 26), "io_setup": (206, 0),
 }
+IGNORED = {"sync": (162, 81), "syncfs": (306, 267)}  # they succeed and do nothing: the disks are the grader's
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _CLONE, _SOCKET, _SOCKETPAIR, _IOCTL, _CLONE3 = (56, 220), (41, 198), (53, 199), (16, 29), (435, 435)
+_FLOCK, _FCNTL, _PRCTL, _SET_OPTION, _EPOLL_CTL = (73, 32), (72, 25), (157, 167), (54, 208), (233, 21)
 _NEWEST = 462  # mseal; what came later was not looked at
 _NEW_NAMESPACES = 0x7E020000
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
+_STREAM, _DATAGRAM, _TCP, _UDP, _KIND_OF_SOCKET = 1, 2, 6, 17, 0xF
+# set a lock, wait for one, both of an open file, a lease, a watch of a folder: on files that every session and the machine share
+_LOCKS = 6, 7, 37, 38, 1024, 1026
+_SOCKET_LEVEL, _IPV6_LEVEL = 1, 41
+_SIZES = 7, 8  # of a socket's buffers
+# by level: reuse, broadcast, keep alive, linger, reuse port, credentials, time limits (by 32 and by 64 bits); of TCP what is a
+# number in the socket itself; of IPv6 that it is alone. Others can keep memory that is counted nowhere, or pages given back
+_OPTIONS = {_SOCKET_LEVEL: (2, 6, 9, 13, 15, 16, 20, 21, 66, 67), _TCP: (*range(1, 11), 12, 18), _IPV6_LEVEL: (26,)}
+_SET_SECCOMP, _ADD = 22, 1  # of prctl and of epoll_ctl
 _TYPE_INTO_TERMINAL, _LINUX_CONSOLE = 0x5412, 0x541C
 _X32 = 0x40000000
 
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 _NUMBER, _MACHINE, _FIRST, _SECOND, _THIRD = 0, 4, 16, 24, 32  # places in seccomp_data; of an argument the lower half
-_ALLOW, _KILL = 0x7FFF0000, 0x80000000
+_ALLOW, _KILL, _ASK = 0x7FFF0000, 0x80000000, 0x7FC00000
+_NO_ERROR = 0
 
 
 def _refuse(number):
@@ -43,7 +57,8 @@ def filter_program(machine: str) -> bytes:
     """The program for `platform.machine()`; KeyError where its calls are not in the table.
 
     What is denied gets EPERM; clone3, whose flags no filter can read, and calls newer than the table get ENOSYS, at which
-    libraries fall back; sockets are of the families unix, inet, inet6 and netlink's route; other ABIs are killed.
+    libraries fall back; there are no locks on files (ENOLCK); sockets are unix, TCP and UDP, and netlink's route, with buffers of
+    the sizes that they come with; what is added to an epoll is asked of who listens, ENOSYS without one; other ABIs are killed.
     """
     column, architecture = MACHINES[machine]
     unless = [  # (operation, operand, what to return where it holds)
@@ -51,6 +66,8 @@ def filter_program(machine: str) -> bytes:
         (_EQUAL, _CLONE3[column], _refuse(errno.ENOSYS)),
         (_AT_LEAST, _NEWEST + 1, _refuse(errno.ENOSYS)),
         *((_EQUAL, numbers[column], _refuse(errno.EPERM)) for numbers in DENIED.values() if numbers[column] is not None),
+        *((_EQUAL, numbers[column], _refuse(_NO_ERROR)) for numbers in IGNORED.values()),
+        (_EQUAL, _FLOCK[column], _refuse(errno.ENOLCK)),
     ]
     program = [(_LOAD, 0, 0, _MACHINE), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, _NUMBER)]
     for operation, operand, (give, value) in unless:
@@ -60,11 +77,32 @@ def filter_program(machine: str) -> bytes:
     program += _when(_IOCTL[column], [
         (_LOAD, 0, 0, _SECOND), (_EQUAL, 1, 0, _TYPE_INTO_TERMINAL), (_EQUAL, 0, 1, _LINUX_CONSOLE), _denied(errno.EPERM)])
     program += _when(_SOCKETPAIR[column], [(_LOAD, 0, 0, _FIRST), (_EQUAL, 1, 0, _UNIX), _denied(errno.EAFNOSUPPORT)])
+    program += _when(_FCNTL[column], [(_LOAD, 0, 0, _SECOND), *_any_of(_LOCKS, _refuse(errno.ENOLCK))])
+    program += _when(_PRCTL[column], [(_LOAD, 0, 0, _FIRST), *_any_of([_SET_SECCOMP], _refuse(errno.EPERM))])
+    program += _when(_EPOLL_CTL[column], [(_LOAD, 0, 0, _SECOND), *_any_of([_ADD], (_RETURN, _ASK))])
     program += _when(_SOCKET[column], [
-        (_LOAD, 0, 0, _FIRST), (_EQUAL, 5, 0, _UNIX), (_EQUAL, 4, 0, _INET), (_EQUAL, 3, 0, _INET6), (_EQUAL, 0, 3, _NETLINK),
-        (_LOAD, 0, 0, _THIRD), (_EQUAL, 0, 1, 0), (_RETURN, 0, 0, _ALLOW), _denied(errno.EAFNOSUPPORT)])
+        (_LOAD, 0, 0, _FIRST), *_any_of([_UNIX], (_RETURN, _ALLOW)),
+        (_EQUAL, 6, 0, _INET), (_EQUAL, 5, 0, _INET6), (_EQUAL, 0, 3, _NETLINK),
+        (_LOAD, 0, 0, _THIRD), *_any_of([0], (_RETURN, _ALLOW)), _denied(errno.EAFNOSUPPORT),
+        # a type or a protocol that is not there would make the machine look for a module
+        (_LOAD, 0, 0, _SECOND), (_AND, 0, 0, _KIND_OF_SOCKET), (_EQUAL, 2, 0, _STREAM), (_EQUAL, 1, 0, _DATAGRAM),
+        _denied(errno.ESOCKTNOSUPPORT),
+        (_LOAD, 0, 0, _THIRD), *_any_of([0, _TCP, _UDP], (_RETURN, _ALLOW)), _denied(errno.EPROTONOSUPPORT)])
+    settings = []
+    for level, options in _OPTIONS.items():
+        found = [(_LOAD, 0, 0, _THIRD), *_any_of(options, (_RETURN, _ALLOW))]
+        settings += [(_LOAD, 0, 0, _SECOND), (_EQUAL, 0, len(found), level), *found]
+    sizes = [(_LOAD, 0, 0, _THIRD), *_any_of(_SIZES, _refuse(_NO_ERROR))]
+    program += _when(_SET_OPTION[column], [
+        *settings, (_LOAD, 0, 0, _SECOND), (_EQUAL, 0, len(sizes), _SOCKET_LEVEL), *sizes, _denied(errno.ENOPROTOOPT)])
     program.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("<HBBI", code, yes, no, value) for code, yes, no, value in program)
+
+
+def _any_of(values, found):
+    """Return so where what is loaded is one of these values; else go on behind this."""
+    give, value = found
+    return [step for one in values for step in ((_EQUAL, 0, 1, one), (give, 0, 0, value))]
 
 
 def _denied(number):

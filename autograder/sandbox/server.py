@@ -2,8 +2,9 @@
 
 It is started by the grader with a clean environment, holds no test, no solution and no submission, sees no more of the machine
 than a session does, and ends with the grader. A request is JSON {"slot": its number} with four descriptors: questions in, answers
-out, printed text out, and a socket for the status. There the server says {"forked"} with a pidfd, the worker {"ok"} or {"error"},
-and in the end the server {"code"}: no process of the session is left then.
+out, printed text out, and a socket for the status. There the server says {"forked"} with a pidfd, the worker {"asks"} with the
+descriptor where its filter of system calls asks, and {"ok"} or {"error"}, and in the end the server {"code"}: no process of the
+session is left then.
 """
 
 import contextlib
@@ -15,18 +16,21 @@ import json
 import os
 import platform
 import resource
-import selectors
+import select
 import signal
 import socket
 import struct
 import sys
+import time
+import traceback
 from multiprocessing import resource_tracker
 from pathlib import Path
 
 from autograder import worker
 from autograder.sandbox import canary, filesystem, linux
 from autograder.sandbox.groups import remove
-from autograder.sandbox.limits import MESSAGE, Limits
+from autograder.sandbox.limits import MESSAGE, SOCKET, Limits
+from autograder.sandbox.messages import send_descriptors
 from autograder.sandbox.seccomp import filter_program
 
 ENVIRONMENT = {
@@ -34,6 +38,7 @@ ENVIRONMENT = {
     "PYTHONPATH": str(filesystem.COURSE.parent), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1",
     "GLOO_SOCKET_IFNAME": "lo", "MPLBACKEND": "agg", "MPLCONFIGDIR": "/tmp/matplotlib", "NBGRADER_EXECUTION": "autograde"}
 _SET_FLAGS, _UP_AND_RUNNING = 0x8914, 0x41
+PAUSE = 0.05  # seconds after what went wrong, which may come again at once
 
 
 def main(control: int):
@@ -86,45 +91,55 @@ class Server:
 
     def serve(self):
         """Answer requests and report the ends of sessions; at last end all of them."""
-        with selectors.DefaultSelector() as waiting:
-            waiting.register(self._control, selectors.EVENT_READ)
-            self._control.send(b'{"ready": true}')
-            while True:
-                for key, _ in waiting.select():
-                    if key.fileobj is not self._control:
-                        waiting.unregister(key.fileobj)
-                        self._report(key.fileobj)
-                        continue
-                    message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE, 4)
-                    if not message:
-                        return self._end()
-                    if (handle := self._start(json.loads(message)["slot"], descriptors)) is not None:
-                        waiting.register(handle, selectors.EVENT_READ)
+        self._control.send(b'{"ready": true}')
+        while True:
+            for descriptor in _tried(self._ready) or ():
+                if descriptor != self._control.fileno():
+                    _tried(self._report, descriptor)
+                elif _tried(self._take) is False:
+                    return self._end()
 
-    def _start(self, slot, descriptors):
-        """Fork a session; the pidfd of its worker, None when the machine has no more processes or memory to give."""
-        status = socket.socket(fileno=os.dup(descriptors[-1]))
+    def _ready(self):
+        """Descriptors with news. Each time a new poll, which keeps nothing in the kernel that a session could use up."""
+        waiting = select.poll()
+        for descriptor in (self._control.fileno(), *self._sessions):
+            waiting.register(descriptor, select.POLLIN)
+        return [descriptor for descriptor, _ in waiting.poll()]
+
+    def _take(self):
+        """Answer one request; False when there will be no more."""
+        message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE, 4)
         try:
-            linux.enter_namespace(self._own, "pid")  # a new one can be made only from the own one
-            linux.unshare("pid")
-            pid = os.fork()
-            if pid == 0:
-                try:
-                    self._work_inside(slot, descriptors)
-                finally:
-                    os._exit(0)
-            handle = os.pidfd_open(pid)
-        except OSError as error:
-            with contextlib.suppress(OSError), status:
-                status.send(json.dumps({"error": str(error)}).encode())
-            return None
+            if message:
+                self._start(json.loads(message)["slot"], descriptors)
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
-        self._sessions[handle] = pid, status
-        with contextlib.suppress(OSError):
-            socket.send_fds(status, [b'{"forked": true}'], [handle])
-        return handle
+        return bool(message)
+
+    def _start(self, slot, descriptors):
+        """Fork a session, or say that the machine has no more processes, descriptors or memory to give."""
+        with contextlib.ExitStack() as begun:
+            status = begun.enter_context(socket.socket(fileno=os.dup(descriptors[-1])))
+            try:
+                linux.enter_namespace(self._own, "pid")  # a new one can be made only from the own one
+                linux.unshare("pid")
+                pid = os.fork()
+                if pid == 0:
+                    try:
+                        self._work_inside(slot, descriptors)
+                    finally:
+                        os._exit(0)
+                begun.callback(_end_child, pid)
+                handle = os.pidfd_open(pid)
+                begun.callback(os.close, handle)
+                send_descriptors(status, {"forked": True}, handle)
+            except (OSError, MemoryError) as error:
+                with contextlib.suppress(OSError):
+                    status.send(json.dumps({"error": str(error)}).encode())
+                return
+            self._sessions[handle] = pid, status
+            begun.pop_all()
 
     def _work_inside(self, slot, descriptors):
         """The first process of a session's pid namespace locks itself in and becomes the worker; all others end with it."""
@@ -135,6 +150,7 @@ class Server:
             for group in self._groups[slot]:
                 os.write(group.members, b"0")
             linux.unshare("mnt", "uts", "ipc", "net", "cgroup")
+            _bound_buffers()
             filesystem.renew(self._show, self._limits)
             _loopback_up()
             linux.set_host_name("box")
@@ -142,14 +158,18 @@ class Server:
             _become_nobody(self._uids[slot])
             _limit(self._limits)
             linux.drop_capabilities()
-            linux.set_filter(self._filter)
+            listener = linux.set_filter(self._filter)
             linux.set_dumpable(True)
             linux.die_with_parent(signal.SIGKILL)
+            if listener is not None:
+                with socket.socket(fileno=os.dup(status)) as told:
+                    send_descriptors(told, {"asks": True}, listener)
+                os.close(listener)
             _look_like_a_fresh_process()
             if found := canary.breaches(self._bait):
                 raise RuntimeError(f"it does not hold: {'; '.join(found)}")
-            os.write(status, b'{"ok": true}')
-            os.close(status)
+            with socket.socket(fileno=status) as told:
+                told.send(b'{"ok": true}')
         except BaseException as error:
             os.write(status, json.dumps({"error": f"{type(error).__name__}: {error}"[:MESSAGE // 4]}).encode())
             return
@@ -168,6 +188,16 @@ class Server:
             os.waitpid(pid, 0)
         for group in itertools.chain(*self._groups):
             remove([group.name], group.parent)
+
+
+def _tried(step, *arguments):
+    """What it returns; None where it fails, which is told on stderr and costs the others nothing."""
+    try:
+        return step(*arguments)
+    except Exception:
+        traceback.print_exc()
+        time.sleep(PAUSE)
+    return None
 
 
 class _Group:
@@ -200,6 +230,17 @@ def _become_nobody(uid):
     _map_user(filesystem.USER, uid, filesystem.USER, gid)
 
 
+def _end_child(pid):
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+def _bound_buffers():
+    """Of TCP in this network namespace, where a socket's buffers would grow by themselves: as those of other sockets."""
+    for name, first in (("rmem", 131_072), ("wmem", 16_384)):
+        Path(f"/proc/sys/net/ipv4/tcp_{name}").write_text(f"4096 {first} {SOCKET}")
+
+
 def _loopback_up():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, _SET_FLAGS, struct.pack("16sh22x", b"lo", _UP_AND_RUNNING))
@@ -217,7 +258,7 @@ def _arrange(descriptors):
 def _limit(limits):
     mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()  # libraries may be gigabytes
     sizes = {"AS": mapped + limits.memory + (1 << 30), "CPU": limits.cpu_seconds, "FSIZE": limits.file, "NOFILE": limits.files,
-             "NPROC": limits.processes, "CORE": 1, "MSGQUEUE": 0, "MEMLOCK": 1 << 16}
+             "NPROC": limits.processes, "CORE": 1, "MSGQUEUE": 0, "MEMLOCK": 1 << 16, "SIGPENDING": limits.processes}
     for name, size in sizes.items():  # of CORE only 1 keeps a crash from the program that collects them on the machine
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (size, size))
 
