@@ -2,7 +2,6 @@
 
 import json
 import os
-import weakref
 
 import pytest
 from hypothesis import given, settings
@@ -223,26 +222,6 @@ def test_of_notebooks_under_other_names_only_so_much_is_read(folder, monkeypatch
     monkeypatch.setattr(intake, "MAX_TOTAL", 10_000)
     with pytest.raises(Rejected):
         read(folder)
-
-
-@pytest.mark.parametrize("renamed", [False, True])
-def test_one_parsed_notebook_is_held_at_a_time(tmp_path, monkeypatch, renamed):
-    folder = hand_in(tmp_path, "one")
-    if renamed:
-        for path in folder.glob("*.ipynb"):
-            path.rename(folder / f"copy of {path.name}")
-    parsed, parse = [], intake._read_cells
-
-    class Cells(list):
-        """A list that can be watched."""
-
-    def watched(*arguments):
-        assert not any(earlier() is not None for earlier in parsed)
-        cells = Cells(parse(*arguments))
-        parsed.append(weakref.ref(cells))
-        return cells
-    monkeypatch.setattr(intake, "_read_cells", watched)
-    assert list(read(folder, RELEASES).notebooks) == list(RELEASES) and len(parsed) >= len(RELEASES)
 
 
 def test_the_right_name_comes_before_the_right_cells(folder):
