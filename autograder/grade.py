@@ -192,7 +192,7 @@ def _grade_one(student, seed, folder, releases, means):
     except Exception as error:
         return rejected(student, seed, sessions.boxed, f"reading it failed: {type(error).__name__}: {error}")
     try:
-        marks = grade(submission, sessions, seed_of(seed, submission), trusted, judges)
+        marks = grade(submission, sessions, seed_of(seed, submission), trusted.for_submission(), judges)
     except SandboxFailed:  # no fault of this submission's, and the next would have none either
         raise
     except Exception as error:

@@ -35,16 +35,24 @@ class TrustedRuns:
     def __exit__(self, *_):
         self.close()
 
+    def for_submission(self, seconds: float = SECONDS) -> "RowsOfASubmission":
+        """What runs the rows of one submission: all that it asks for together within these seconds."""
+        return RowsOfASubmission(self, seconds)
+
     def lines(self, rows: Collection[Row], seconds: float = SECONDS) -> list[dict]:
-        """The table's line of each row, in their order. NotRun where one cannot be run, or not within these seconds.
+        """The table's line of each row, in their order. NotRun where one cannot be run, or not within these seconds."""
+        return self.timed(rows, seconds)[0]
+
+    def timed(self, rows: Collection[Row], seconds: float) -> tuple[list[dict], float]:
+        """Those lines, and how many of the seconds running them has taken. NotRun as `lines`.
 
         The time that others need who asked before is not counted; what was run in time is kept for who asks next.
         """
         with self._lock:
-            until = time.monotonic() + seconds
+            begin = time.monotonic()
             for row in sorted(set(rows) - set(self._lines), key=lambda row: (-row.processes, row.key)):
-                self._lines[row] = self._ask(row, until - time.monotonic())
-            return [dict(self._lines[row]) for row in rows]
+                self._lines[row] = self._ask(row, begin + seconds - time.monotonic())
+            return [dict(self._lines[row]) for row in rows], time.monotonic() - begin
 
     def close(self):
         """End the process and its workers; who waits for it gets NotRun."""
@@ -70,6 +78,20 @@ class TrustedRuns:
         process, self._process = self._process, None
         if process is not None:
             process.end(PATIENCE)
+
+
+class RowsOfASubmission:
+    """The rows that one submission asks for, in however many cells: `seconds` are for all of them."""
+
+    def __init__(self, runs: TrustedRuns, seconds: float):
+        self._runs, self._left = runs, seconds
+
+    def lines(self, rows: Collection[Row]) -> list[dict]:
+        """As TrustedRuns.lines, within what is left of the seconds; nothing is left once that was too little."""
+        left, self._left = self._left, 0.0
+        found, took = self._runs.timed(rows, left)
+        self._left = left - took
+        return found
 
 
 def main():

@@ -6,6 +6,9 @@ import pytest
 
 from autograder.questions import BUDGET
 from autograder.sandbox import Limits
+from autograder.sandbox.epolls import MOST
+from autograder.sandbox.groups import TCP_PART
+from autograder.sandbox.watchdog import PERIOD
 from tests.fuzz import TARGETS
 from tests.submissions import ROOT
 
@@ -24,6 +27,8 @@ def test_each_promise_names_tests_that_are_there():
 def test_its_numbers_are_the_codes():
     assert f"at most {BUDGET:g} s" in PAGE
     assert f"{Limits().memory >> 20} MiB of memory and {Limits().processes} processes" in PAGE
+    assert f"up to {Limits().memory // TCP_PART >> 20} MiB on top" in PAGE and f"every {PERIOD * 1000:g} ms" in PAGE
+    assert f"{Limits().files} open files" in PAGE and f"at most {MOST:,} descriptors" in PAGE
     assert all(f"`{name}`" in PAGE or f"tests.fuzz {name} " in PAGE for name in TARGETS)
 
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from autograder import judging, questions
+from autograder import judging, questions, trusted_runs
 from autograder.intake import Cell
 from autograder.trusted_runs import NotRun, TrustedRuns
 from course.answers import LocalAnswer
@@ -184,3 +184,24 @@ def test_our_own_process_runs_rows_once_and_ends():
         assert process.ended
     with pytest.raises(NotRun, match="stopped"):
         runs.lines([DEFAULT[2]])
+
+
+def test_the_seconds_of_our_rows_are_for_all_cells_of_a_submission_together(monkeypatch):
+    now, given = [0.0], []
+
+    def ask(runs, row, seconds):
+        given.append(seconds)
+        now[0] += min(seconds, 40)
+        if seconds < 40:
+            raise NotRun("its time was used up")
+        return {"label": row.label}
+
+    monkeypatch.setattr(trusted_runs.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(TrustedRuns, "_ask", ask)
+    with TrustedRuns() as runs:
+        one, other = runs.for_submission(100), runs.for_submission(100)
+        assert [one.lines([row]) == [{"label": row.label}] for row in DEFAULT[:2]] == [True, True]
+        with pytest.raises(NotRun):
+            one.lines([DEFAULT[2]])
+        assert one.lines(DEFAULT[:2]) and other.lines(DEFAULT[1:3]), "what was run costs nothing, and others have their own time"
+    assert given == [100, 60, 20, 100]

@@ -77,7 +77,10 @@ TOOLS = textwrap.dedent("""
         os.set_blocking(heard, False)
         got, until = 0, time.monotonic() + 4
         while got < number and time.monotonic() < until:
-            got += len(tried(os.read, heard, 4096))
+            part = tried(os.read, heard, 4096)
+            if part == "done":  # all have ended
+                break
+            got += len(part)
             time.sleep(0.02)
         return got
     """)
@@ -154,15 +157,15 @@ x = f"{3 * memory >> 20} MiB\"""",
     "take memory in sockets": """
 def fill():
     kept, total = [], 0
-    while total < memory // 16:
+    while total < memory // 36:
         kept.append(socket.socketpair())
         for end in kept[-1]:
             end.setblocking(False)
             tried(lambda: [end.send(bytes(1 << 16)) for _ in range(1000)])
             total += 3 << 16
     return kept
-got = told(40, fill)
-x = f"{got} sixteenths" if got > 24 else \"\"""",
+got = told(45, fill)
+x = f"{got} thirty-sixths" if got > 40 else \"\"""",
     "take memory in TCP": """
 def fill():
     kept, total = [], 0
