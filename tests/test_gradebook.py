@@ -11,26 +11,22 @@ from nbgrader.api import Gradebook
 from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.plugins import CsvExportPlugin
-from sqlalchemy.exc import OperationalError
 from traitlets.config import Config
 
 from autograder import gradebook as module
+from autograder.grade import _alike
 from autograder.gradebook import GradebookError, open_gradebook
 from autograder.intake import Cell, Submission, read_submission
-from autograder.pictures import Picture
-from autograder.questions import Mark
-from autograder.release import Release, grade_id_of, read_releases
-from autograder.results import CHECKED, Result, rejected, write
-from course.checks.outcome import Message
+from autograder.release import Release, grade_id_of
+from autograder.results import CHECKED, rejected, write
 from course.exercises import EXERCISES
 from course.hand_in import ASSIGNMENT
 from tests.graders import empty_gradebook, forked
 from tests.submissions import ROOT, hand_in
+from tests.written_marks import FULL, RELEASES, by_hand, grades, mortal, opened, put, result
 from tools import notebooks
 
-RELEASES = read_releases()
 TEXTS = [grade_id for grade_id, entry in EXERCISES.items() if entry.manual]
-FULL = {grade_id: entry.points for grade_id, entry in CHECKED.items()}
 
 
 @pytest.fixture
@@ -42,40 +38,6 @@ def root(tmp_path):
 @pytest.fixture(scope="module")
 def solved(tmp_path_factory):
     return read_submission(hand_in(tmp_path_factory.mktemp("solved"), "one").parent, RELEASES)
-
-
-def opened(root):
-    return open_gradebook(str(root / "gradebook.db"), RELEASES, root / "autograded")
-
-
-def result(submission, points=FULL, student="one", **notes):
-    return Result(student, 7, submission, {grade_id: Mark(points.get(grade_id, 0.0), (Message("m", "a message"),))
-                                           for grade_id in CHECKED}, True, **notes)
-
-
-def put(root, *results):
-    with opened(root) as book:
-        for each in results:
-            write(book, each, RELEASES)
-
-
-def grades(root, student="one"):
-    """grade_id -> (automatic score, given by hand, waits for a person)."""
-    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
-        return {grade.name: (grade.auto_score, grade.manual_score, grade.needs_manual_grade)
-                for submitted in book.find_submission(ASSIGNMENT, student).notebooks for grade in submitted.grades}
-
-
-def by_hand(root, grade_id, score=None, comment=None):
-    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
-        name = EXERCISES[grade_id].notebook
-        if score is not None:
-            grade = book.find_grade(grade_id, name, ASSIGNMENT, "one")
-            grade.manual_score, grade.needs_manual_grade = score, False
-        if comment:
-            book.find_comment(grade_id if EXERCISES[grade_id].manual else f"{grade_id}-answer", name, ASSIGNMENT,
-                              "one").manual_comment = comment
-        book.db.commit()
 
 
 def test_the_gradebook_has_what_nbgraders_release_step_makes(root, tmp_path_factory):
@@ -110,80 +72,6 @@ def test_an_unanswered_text_has_0_and_what_could_not_be_graded_waits(root, tmp_p
     assert found["ex1-diagram"] == (None, None, True)
 
 
-def test_what_a_person_gave_survives_and_is_asked_for_again_only_where_something_changed(root, solved):
-    put(root, result(solved))
-    by_hand(root, "ex2-explain", 3.5, "well said")
-    by_hand(root, "ex4-explain", 2)
-    by_hand(root, "ex3-use", 1, "by hand")
-    put(root, result(solved))
-    found = grades(root)
-    assert [found[name][1:] for name in ("ex2-explain", "ex4-explain", "ex3-use")] == [(3.5, False), (2, False), (1, False)]
-    put(root, result(with_text(solved, "another text"), {**FULL, "ex3-use": 2.0}))
-    found = grades(root)
-    assert [found[name][1:] for name in ("ex2-explain", "ex4-explain", "ex3-use")] == [(3.5, True), (2, False), (1, True)]
-    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
-        assert book.find_comment("ex2-explain", "2_1f1b_phases", ASSIGNMENT, "one").comment == "well said"
-        assert book.find_comment("ex3-use-answer", "3_bubble_fraction", ASSIGNMENT, "one").comment == "by hand"
-
-
-def with_text(solved, source, grade_id="ex2-explain"):
-    cells = [cell._replace(source=source, ours=False) if cell.grade_id == grade_id else cell
-             for cell in solved.notebooks["2_1f1b_phases"]]
-    return Submission({**solved.notebooks, "2_1f1b_phases": cells})
-
-
-def test_an_answer_to_a_check_that_has_changed_and_a_comment_on_one_are_asked_for_again(root, solved):
-    put(root, result(solved))
-    by_hand(root, "ex2-phases", 1)
-    by_hand(root, "ex2-in-flight", comment="well done")
-    put(root, result(solved))
-    assert [grades(root)[name][2] for name in ("ex2-phases", "ex2-in-flight")] == [False, False]
-    put(root, result(with_text(solved, "w_hat = 1", "ex2-phases-answer")))  # its automatic score is the same
-    assert [grades(root)[name][1:] for name in ("ex2-phases", "ex2-in-flight")] == [(1, True), (None, False)]
-    put(root, result(with_text(solved, "def f(): ...", "ex2-in-flight-answer")))
-    assert grades(root)["ex2-in-flight"] == (EXERCISES["ex2-in-flight"].points, None, True)
-    put(root, result(with_text(solved, "def f(): ...", "ex2-in-flight-answer")))
-    assert grades(root)["ex2-in-flight"][2]  # nobody has looked at it yet
-
-
-def test_another_picture_in_a_text_is_another_text(root, solved):
-    def pasted(data):
-        found = with_text(solved, "![x](attachment:x.png)")
-        cells = [cell._replace(pictures=(Picture("x.png", "image/png", data),)) if cell.grade_id == "ex2-explain" else cell
-                 for cell in found.notebooks["2_1f1b_phases"]]
-        return result(Submission({**solved.notebooks, "2_1f1b_phases": cells}))
-
-    put(root, pasted("AAAA"))
-    by_hand(root, "ex2-explain", 3)
-    put(root, pasted("AAAA"))
-    assert grades(root)["ex2-explain"][1:] == (3, False)
-    put(root, pasted("BBBB"))
-    assert grades(root)["ex2-explain"][1:] == (3, True)
-
-
-def test_a_grader_with_other_folders_knows_what_was_marked(root, solved):
-    """Two graders of one gradebook: what lies in the folder of one tells nothing of what the other has shown."""
-    put(root, result(solved))
-    by_hand(root, "ex2-explain", 3)
-    with open_gradebook(str(root / "gradebook.db"), RELEASES, root / "another") as book:
-        write(book, result(solved), RELEASES)
-        assert not grades(root)["ex2-explain"][2]
-        write(book, result(with_text(solved, "x")), RELEASES)
-    by_hand(root, "ex2-explain", 1)
-    put(root, result(solved))  # its own folder still holds just this
-    assert grades(root)["ex2-explain"][1:] == (1, True)
-
-
-def test_of_a_gradebook_without_hashes_the_notebooks_tell(root, solved):
-    put(root, result(solved))
-    by_hand(root, "ex2-explain", 3)
-    by_hand(root, "ex4-explain", 3)
-    with sqlite3.connect(root / "gradebook.db") as database:
-        database.execute("DROP TABLE graded_answer")
-    put(root, result(with_text(solved, "x")))
-    assert [grades(root)[name][2] for name in ("ex2-explain", "ex4-explain")] == [True, False]
-
-
 def test_the_seed_is_kept_for_the_next_time(root, solved):
     put(root, result(solved))
     with opened(root) as book:
@@ -208,15 +96,15 @@ def test_feedback_and_export_go_on_from_there(root, solved, monkeypatch):
     assert {row[3]: float(row[7]) for row in rows} == {"one": sum(FULL.values()) + 3.5, "two": 0}
 
 
+def test_an_id_that_looks_like_one_in_the_gradebook_is_said(root):
+    put(root, rejected("s1", 1, True, "empty"))
+    with opened(root) as book:
+        (said,) = _alike(["S\uff11", "s2"], book)
+        assert said == "'S\\uff11' looks like 's1': see that these are two people"
+        assert _alike(["s1", "s2"], book) == []
+
+
 # Faults
-
-
-def mortal(function, lives):
-    """The function, which ends its process without a word when it has been called too often."""
-    def call(*arguments, **options):
-        lives.pop() if lives else os.kill(os.getpid(), signal.SIGKILL)
-        return function(*arguments, **options)
-    return call
 
 
 def test_killed_at_any_place_and_run_again_nothing_is_lost_or_doubled(root, solved, monkeypatch):
@@ -234,48 +122,6 @@ def test_killed_at_any_place_and_run_again_nothing_is_lost_or_doubled(root, solv
         put(root, result(solved))
         assert grades(root) == wanted
         assert sorted(os.listdir(root / "autograded" / "one" / ASSIGNMENT)) == sorted(f"{name}.ipynb" for name in RELEASES)
-
-
-@pytest.mark.parametrize("fault", ["killed before", "killed among notebooks", "killed before the marks", "no room", "locked"])
-@pytest.mark.parametrize("hashes", [True, False])
-def test_whatever_stops_a_grader_a_changed_text_is_asked_for_again(root, solved, monkeypatch, fault, hashes):
-    put(root, result(solved))
-    by_hand(root, "ex2-explain", 4, "well said")
-    if not hashes:
-        with sqlite3.connect(root / "gradebook.db") as database:
-            database.execute("DROP TABLE graded_answer")
-    changed, old = result(with_text(solved, "x")), page_of(root)
-
-    def stopped():
-        with monkeypatch.context() as patched:
-            if fault == "locked":
-                patched.setattr(module.Book, "_write_marks", raising(OperationalError("", {}, Exception("database is locked"))))
-            elif fault == "no room":
-                patched.setattr(module, "write_atomically", raising(OSError(28, "No space left on device")))
-            else:
-                lives = [None] * (fault != "killed before") * (2 if fault == "killed among notebooks" else len(RELEASES))
-                patched.setattr(os, "replace", mortal(os.replace, lives))
-                patched.setattr(module.Book, "_write_marks", mortal(module.Book._write_marks, lives))
-            put(root, changed)
-
-    assert os.waitstatus_to_exitcode(os.waitpid(forked(stopped), 0)[1]) != 0
-    assert grades(root)["ex2-explain"][2] or page_of(root) == old  # never the new text beside the old mark
-    by_hand(root, "ex2-explain", 3)  # of whatever is shown then
-    put(root, changed)
-    assert grades(root)["ex2-explain"][1:] == (3, True)
-    by_hand(root, "ex2-explain", 1)
-    put(root, changed)
-    assert grades(root)["ex2-explain"][1:] == (1, False)
-
-
-def page_of(root):
-    return (root / "autograded" / "one" / ASSIGNMENT / "2_1f1b_phases.ipynb").read_bytes()
-
-
-def raising(error):
-    def call(*_, **__):
-        raise error
-    return call
 
 
 def test_two_at_once_make_one_gradebook(tmp_path):
