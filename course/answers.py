@@ -15,12 +15,12 @@ from collections import deque
 from collections.abc import Iterator, Mapping, MappingView, Set
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Integral, Rational, Real
+from numbers import Real
 
+from course.numbers_of_answers import Refused, TooLarge, plain_number
 from course.time_limit import TimeLimit, time_limit
 
-MAX_ITEMS, MAX_DEPTH, MAX_TEXT, MAX_BITS = 100_000, 20, 1_000_000, 4096
-LARGEST = 10**100  # more than anything that is counted here; checks multiply a few numbers, and the product is a float too
+MAX_ITEMS, MAX_DEPTH, MAX_TEXT = 100_000, 20, 1_000_000
 UNANSWERED = "..."  # what a released notebook holds in place of an answer, as the literal ... or as text
 
 
@@ -55,18 +55,6 @@ class Record(dict):
 
     def __repr__(self):
         return f"Record({', '.join(f'{name}={value!r}' for name, value in self.items())})"
-
-
-class Refused(TypeError):
-    """A value that is not plain data; the text names its type."""
-
-
-class TooLarge(Refused):
-    """A number beyond LARGEST; `shown` is it in short."""
-
-    def __init__(self, number):
-        self.shown = str(number) if isinstance(number, float) else f"{Decimal(number.numerator) / number.denominator:.3g}"
-        super().__init__(f"{self.shown} is beyond every number that is asked for, at most {float(LARGEST):g}")
 
 
 class Endless(Refused):
@@ -113,7 +101,7 @@ def _encode(value, counter, depth):
     if value is None or value is True or value is False:
         return value
     if type(value) in (int, float):
-        return _number(value)
+        return plain_number(value)
     if value is ...:
         return UNANSWERED
     if isinstance(value, str):
@@ -122,7 +110,7 @@ def _encode(value, counter, depth):
         plain = value.item()  # of a longdouble it is one again
         return _encode(float(value) if type(plain) is type(value) else plain, counter, depth)
     if isinstance(value, Real | Decimal):
-        return _number(value)
+        return plain_number(value)
     if isinstance(value, Mapping):
         return {_key(key, counter, depth): _encode_named(item, counter, depth + 1) for key, item in value.items()}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -186,40 +174,6 @@ def _text(value):
     if len(value) > MAX_TEXT:
         raise Refused(f"the text is longer than {MAX_TEXT} characters")
     return str.__str__(value).encode("utf-8", "replace").decode()  # a lone surrogate could not be shown
-
-
-def bounded(value):
-    """A plain number as it is. TooLarge beyond LARGEST."""
-    if abs(value) > LARGEST:
-        raise TooLarge(value)
-    return value
-
-
-def _number(value):
-    if isinstance(value, float):
-        value = float.__float__(value)  # the base class's own method: a subclass may lie
-        if not math.isfinite(value):
-            raise Refused(f"{value} is not a finite number")
-        return bounded(value)
-    if isinstance(value, Integral):
-        return bounded(_whole(value))
-    if isinstance(value, Decimal):
-        if not value.is_finite():
-            raise Refused(f"{value} is not a finite number")
-        if abs(value.adjusted()) > MAX_BITS // 4:
-            raise Refused("the number has too many digits")
-        return bounded(Fraction(value))
-    if isinstance(value, Rational):
-        pair = Fraction.as_integer_ratio(value) if isinstance(value, Fraction) else (value.numerator, value.denominator)
-        return bounded(Fraction(*map(_whole, pair)))
-    return _number(float(value))
-
-
-def _whole(value):
-    value = int.__int__(value) if isinstance(value, int) else int(value)
-    if value.bit_length() > MAX_BITS:
-        raise Refused(f"the whole number has more than {MAX_BITS} bits")
-    return value
 
 
 def _key(key, counter, depth):

@@ -4,7 +4,8 @@ import json
 import math
 from fractions import Fraction
 
-from course.answers import MAX_BITS, MAX_DEPTH, MAX_ITEMS, Raised, Record, TooLarge, bounded
+from course.answers import MAX_DEPTH, MAX_ITEMS, Raised, Record
+from course.numbers_of_answers import MAX_BITS, TooLarge, bounded
 
 # Equal hashes are easily found for wide numbers and for tuples, and a dict or set of n of them takes n² steps: so few are read.
 WIDE_BITS, MAX_WIDE = 30, 2000

@@ -19,7 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.session import Session
-from course.answers import LARGEST, LocalAnswer, Raised, Record, Refused, encode
+from course.answers import LocalAnswer, Raised, Record, Refused, encode
+from course.numbers_of_answers import LARGEST
 from course.wire import WireError, from_wire, to_wire
 
 

@@ -11,7 +11,7 @@ from course.exercises import EXERCISES, judge
 from course.formulas import bubble_fraction, chunks_of_flag, micro_batches_needed
 from course.schedules import one_f_one_b
 from tests import bank_2_1f1b_phases, bank_3_bubble_fraction, bank_4_virtual_stages, bank_5_tp_pp_dp_design
-from tests.bank import judged_locally
+from tests.bank import assert_verdict, judged_locally
 from tests.bank_2_orders import ONE_SIZE
 
 SEEDS = (1, 20_261_130, 2**31 - 1)
@@ -102,7 +102,7 @@ def test_each_answer_of_the_banks_has_the_same_points_with_a_seed(grade_id):
         if case.grade_id == grade_id:
             for seed in SEEDS if case == SOLVED[grade_id] else SEEDS[turn % 3:][:1]:
                 verdict = judged_locally(case, seed=seed)
-                assert verdict.points == case.points * (case != ONE_SIZE), (seed, str(case), verdict.messages)
+                assert verdict.points == case.points, (seed, str(case), verdict.messages)
                 assert set(case.codes) <= {message.code for message in verdict.messages}, (seed, str(case), verdict.messages)
 
 
@@ -128,6 +128,11 @@ def test_what_is_right_at_some_sizes_only_keeps_its_share(right, points):
 
     for seed in (None, *SEEDS, *range(10, 20)):
         assert judge("ex2-order", LocalAnswer(order), seed=seed).points == points, seed
+
+
+def test_what_is_right_at_one_size_alone_has_a_share_in_the_notebook_only():
+    assert_verdict(ONE_SIZE, judged_locally(ONE_SIZE))
+    assert [judged_locally(ONE_SIZE, seed=seed).points for seed in SEEDS] == [0, 0, 0]
 
 
 def test_refusing_is_paid_where_what_is_taken_is_computed():

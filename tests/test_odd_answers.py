@@ -8,8 +8,9 @@ from random import Random
 import pytest
 
 from autograder import judging
-from course.answers import LARGEST, LocalAnswer, Raised
+from course.answers import LocalAnswer, Raised
 from course.exercises import EXERCISES, judge
+from course.numbers_of_answers import LARGEST
 from course.plan import Row
 from course.plan_rules import read_plan
 from course.wire import from_wire, to_wire

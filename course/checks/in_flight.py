@@ -2,7 +2,7 @@
 
 from course.checks.fresh import confirm
 from course.checks.functions import Slip, ask, call, first_wrong, no_reply, same, slip_of
-from course.checks.one_f_one_b import ORDINARY, POINTS, ordinary_stage, small_stage
+from course.checks.one_f_one_b_sizes import ORDINARY, POINTS, ordinary_stage, small_stage
 from course.checks.outcome import Message, Outcome, Step, as_number, show_found
 from course.formulas import peak_in_flight
 from course.words import counted

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from course.checks.fresh import drawn
 from course.checks.functions import Slip, always_the_same, ask, call, slip_of
+from course.checks.one_f_one_b_sizes import ALIKE, ORDINARY, SMALL, ordinary, small
 from course.checks.orders import (
     NoOrder,
     arguments_of,
@@ -22,53 +23,10 @@ from course.schedule import Schedule
 from course.simulation import Costs, simulate
 
 NAME = "one_f_one_b"
-ORDINARY = ((4, 8), (2, 4), (3, 5), (4, 4), (5, 7), (12, 48))  # at least as many micro-batches as stages
-SMALL = ((4, 2), (5, 3), (3, 1), (2, 1), (1, 1), (1, 4))
-POINTS = [(p, m, stage) for p, m in (*ORDINARY, *SMALL) for stage in range(p)]
 QUALITIES = ("complete", "legal", "lean", "short", "alternating")
 NUMBERS = "Forwards and backwards alternate as they should: it is the numbers of the micro-batches."
 ORDER_FAULTS = ("order", "deadlock")
 CONSTANT = Message("constant", f"`{NAME}` returns the same for every p, m and stage: compute the order from the three.")
-
-
-def _ordinary(random, most=4):
-    p = random.randint(2, most)
-    return p, random.randint(p, 20)
-
-
-def _small(random, most=6):
-    p = random.randint(3, most)
-    return p, random.randint(1, p - 1)
-
-
-def _of_one_kind(p, m, other_p, other_m):
-    """Whether both sizes are even or odd alike, and both or neither a whole number of rounds."""
-    return (other_p - p) % 2 == (other_m - m) % 2 == 0 and (m % p == 0) == (other_m % other_p == 0)
-
-
-def _same_stages(p, m):
-    return [(p, other) for other in range(p + 1, 61) if other != m and _of_one_kind(p, m, p, other)]
-
-
-def _same_rounds(p, m):
-    """Other stages, and as many micro-batches for each, or as many more, as before."""
-    return [(other, m * other // p if m % p == 0 else other + m - p) for other in range(2, 9)
-            if other != p and (other - p) % 2 == 0]
-
-
-ALIKE = (_same_stages, _same_rounds)
-
-
-def ordinary_stage(random) -> tuple[int, int, int]:
-    """Draws p, m of at least p, and a stage."""
-    p, m = _ordinary(random, 12)
-    return p, m, random.randrange(p)
-
-
-def small_stage(random) -> tuple[int, int, int]:
-    """Draws p, m below p, and a stage."""
-    p, m = _small(random, 12)
-    return p, m, random.randrange(p)
 
 
 class Judged(NamedTuple):
@@ -97,8 +55,8 @@ def check_order(answer) -> Outcome:
     """
     replies, judged = _asked(answer, (*ORDINARY, *SMALL))
     constant = always_the_same(replies)
-    more = drawn(answer, _ordinary, ORDINARY, 1) if holds_at_all(judged, QUALITIES, ORDINARY) else []
-    few = drawn(answer, _small, SMALL, 1) if all(found.right for found in judged.values()) else []
+    more = drawn(answer, ordinary, ORDINARY, 1) if holds_at_all(judged, QUALITIES, ORDINARY) else []
+    few = drawn(answer, small, SMALL, 1) if all(found.right for found in judged.values()) else []
     new_replies, new = _asked(answer, (*more, *few))
     replies |= new_replies
     judged = {size: judged.get(size) or new[size] for size in (*ORDINARY, *more, *SMALL, *few)}

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
-from course.answers import LARGEST, UNANSWERED, Raised
+from course.answers import UNANSWERED, Raised
+from course.numbers_of_answers import LARGEST
 from course.timeline import Timeline
 
 MOST_DIGITS = 1000  # of a number that is written as text, and of its power of ten

@@ -5,7 +5,8 @@ import re
 
 from course.checks.fresh import drawn
 from course.checks.functions import RELATIVE, Slip, ask, call, no_reply, same, slip_of
-from course.checks.one_f_one_b import ORDINARY, POINTS, ordinary_stage, pattern, small_stage
+from course.checks.one_f_one_b import pattern
+from course.checks.one_f_one_b_sizes import ORDINARY, POINTS, ordinary_stage, small_stage
 from course.checks.outcome import Message, Outcome, Step, as_number, is_number, show_found
 from course.formulas import warm_up_forwards
 from course.words import counted
