@@ -11,7 +11,7 @@ from autograder.cells import ASKED, GIVEN, ROWS, cells_to_run, is_check, prepare
 from autograder.intake import Cell, Submission
 from autograder.judging import MOST, CheckFailed, Judges, Stopped, asks_for_runs
 from autograder.trusted_runs import NotRun, TooMany, TrustedRuns
-from course.checks.outcome import Message
+from course.checks.outcome import Message, Step
 from course.exercises import EXERCISES
 from course.plan import Row
 from course.plan_rules import MOST_ROWS
@@ -29,12 +29,16 @@ PRINTED, NOTE = 4000, 300  # characters of what a cell printed, and of what is s
 
 @dataclass(frozen=True)
 class Mark:
-    """What an exercise got; `points` None where our side could not grade it, which `notes` say. `printed`: by its cells."""
+    """What an exercise got; `points` None where our side could not grade it, which `notes` say. `printed`: by its cells.
+
+    `steps`: what the points are made of, none where the check was not asked or did not end.
+    """
 
     points: float | None
     messages: tuple[Message, ...] = ()
     notes: tuple[str, ...] = ()
     printed: str = ""
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass
@@ -236,4 +240,4 @@ def _asked(grade_id, session, grading, notes):
         return Mark(None, notes=(*notes, f"{_short(f'not graded: its rows could not be run ({error})')}; {AGAIN}"))
     except CheckFailed as error:
         return Mark(None, notes=(*notes, f"{_short(f'not graded: the check itself failed ({error})')}; {AGAIN}"))
-    return Mark(verdict.points, tuple(verdict.messages), tuple(notes))
+    return Mark(verdict.points, tuple(verdict.messages), tuple(notes), steps=tuple(verdict.steps))

@@ -116,6 +116,14 @@ def test_json_gradebook_and_summary_say_the_same(classroom):
     assert "Traceback" not in classroom.errors and "namespaces" in classroom.errors
 
 
+def test_json_says_what_the_points_of_a_part_are_made_of(classroom):
+    of_solved, of_released = (results(classroom.root)[student] for student in ("1 solved", "2 released"))
+    assert of_solved["steps"] == {} and set(of_released["steps"]) == set(FULL)
+    for grade_id, steps in of_released["steps"].items():
+        assert steps and sum(got for _, got, _ in steps) == of_released["points"][grade_id] == 0
+        assert sum(of for *_, of in steps) == FULL[grade_id]
+
+
 def test_nothing_is_left(classroom):
     assert classroom.begun and not any(map(lives, classroom.begun))
     assert sorted(os.listdir(classroom.root)) == ["autograded", "gradebook.db", "out.json", "submitted"]
