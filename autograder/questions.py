@@ -23,6 +23,8 @@ STARTS = 8  # of a notebook: after so many ends of its process what is left is n
 NOT_THERE = "not handed in"
 ALONE = "its process ended before or under it, or a cell that it needs was left out: it was asked again alone, and that counts"
 AGAIN = "grade this submission again when the machine is less busy"
+NO_FILES = ("files that a notebook has written or read at home are not there in grading: make what they hold in the notebook; "
+            "for the experiment table, keep what run_experiment returned as `table`")
 SETUP = 6  # times that a cell of ours may reach the limit
 PRINTED, NOTE = 4000, 300  # characters of what a cell printed, and of what is said of it
 
@@ -190,6 +192,8 @@ def _run_through(state, session, grading, last):
                 return False
             if failed:
                 notes.append(_short(f"{_named(cell)}: {failed.type}: {failed.text}"))
+                if failed.type == "FileNotFoundError" and NO_FILES not in notes:
+                    notes.append(NO_FILES)
     return True
 
 
