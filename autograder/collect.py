@@ -58,7 +58,9 @@ def _collect_one(student, paths, submitted, again):
                     Collected(student, "kept", "an earlier submission that differs; --again replaces it"))
         _lay(contents.notebooks, target, submitted / f".collecting-{student}")
     except Rejected as error:
-        return _rejected(student, str(error), submitted)
+        inside = [shown(path.name) for path in paths if _is_download(path)]
+        hint = f"; {inside[0]} holds submissions as an LMS names them: is it the folder to collect from?" if inside else ""
+        return _rejected(student, f"{error}{hint}", submitted)
     except OSError as error:
         return _rejected(student, f"{target} cannot be written: {error.strerror or error}", submitted)
     except Exception as error:  # whatever happens, the class goes on
@@ -69,6 +71,14 @@ def _collect_one(student, paths, submitted, again):
 def _rejected(name, reason, submitted):
     stays = os.path.lexists(submitted / name / ASSIGNMENT)
     return Collected(name, "rejected", reason + "; what was collected before stays" * stays)
+
+
+def _is_download(path):
+    """Whether a folder holds entries of several students by an LMS's names: then it is no student's."""
+    with contextlib.suppress(OSError):
+        names = os.listdir(path) if path.is_dir() and not path.is_symlink() else []
+        return len({found["student"] for name in names for place in PLACES.values() if (found := place.search(name))}) > 1
+    return False
 
 
 def _missing(contents):

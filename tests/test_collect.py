@@ -231,6 +231,15 @@ def test_of_two_zips_of_one_student_the_one_at_fault_and_the_other_are_named(pla
     assert found["2"][0] == "rejected" and "delete" not in found["2"][1], "loose notebooks belong together"
 
 
+def test_a_folder_too_high_is_named(place):
+    lay(place, {f"Course-Task-7/{student}_assignsubmission_file_/{FIRST}": student.encode() for student in ("A_12", "B_13")})
+    state, detail = collected(place)["Course-Task-7"]
+    assert state == "rejected" and detail.endswith("'Course-Task-7' holds submissions as an LMS names them: is it the folder to "
+                                                   "collect from?")
+    lay(place, {f"s-1/{folder}/{FIRST}": folder.encode() for folder in ("a", "b")})
+    assert collected(place)["s-1"][0] == "rejected" and "LMS" not in collected(place)["s-1"][1]
+
+
 def test_of_two_sound_zips_that_differ_both_are_named(place):
     lay(place, {"name_1_2_a.zip": zipped(NOTEBOOKS), "name_1_2_b.zip": zipped(NOTEBOOKS | {FIRST: b"[]"})})
     assert collected(place)["1"] == ("rejected", f"'name_1_2_b.zip' and 'name_1_2_a.zip' hold different {FIRST}: "
