@@ -15,7 +15,8 @@ from autograder.cells import is_check
 from autograder.intake import Cell
 from autograder.questions import Mark
 from autograder.release import Release, grade_id_of, is_answer
-from course.view import BAD, GOOD
+from course.exercises import EXERCISES
+from course.view import BAD, GOOD, points
 
 UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\xa0-\u200a\u2010-\u2027\u2030-\u205f\u2070-\ud7ff\ue000-\U0010ffff]")
 PARTED = "\N{ZERO WIDTH SPACE}"
@@ -62,7 +63,7 @@ def autograded_notebook(release: Release, cells: Sequence[Cell], marks: Mapping[
             else:
                 made.source = _code_of(cell.source, LONGEST)
         if is_check(cell):
-            made.outputs = list(_outputs(marks.get(cell.grade_id)))
+            made.outputs = list(_outputs(marks.get(cell.grade_id), EXERCISES[cell.grade_id].points))
         notebook.cells.append(made)
     return notebook
 
@@ -140,11 +141,13 @@ def _cell(kind, source, name, **more):
                                "source": source, **more})
 
 
-def _outputs(mark):
-    """What stands under a check: its messages as a stream, then the points as nbgrader reads them."""
+def _outputs(mark, most):
+    """What stands under a check: its messages and the steps as a stream, then the points as nbgrader reads them."""
     if mark is None:
         return
     said = [f"{GOOD if message.good else BAD} {message.text}" for message in mark.messages] + list(mark.notes)
+    if mark.points is not None and mark.points < most:
+        said += [f"{points(mark.points)} of {points(most)} points{':' * bool(mark.steps)}", *map(_step_line, mark.steps)]
     lines = [part for text in said for line in text.split("\n")
              for part in wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)]
     if mark.printed.strip():
@@ -154,6 +157,10 @@ def _outputs(mark):
     if mark.points is not None:
         yield nbformat.from_dict({"output_type": "execute_result", "data": {"text/plain": repr(mark.points)}, "metadata": {},
                                   "execution_count": None})
+
+
+def _step_line(step):
+    return f"{GOOD if step.share >= 1 else BAD} {step.name}: {points(step.points * step.share)} of {points(step.points)}"
 
 
 def last_words(text: str) -> str:

@@ -16,6 +16,8 @@ from autograder.handed_in import read_handed_in
 from course.hand_in import ASSIGNMENT, notebooks_to_hand_in
 
 SUBMITTED = "autograder/submitted"
+MOST_NAMED = 3
+TYPED = "onlinetext.html"  # Moodle's, in a folder of its own
 DONE, TROUBLE, REFUSED = 0, 1, 2
 
 
@@ -36,7 +38,7 @@ def collect(downloads: Path, submitted: Path, pattern: re.Pattern | None = None,
              for student, names in students.items()]
     others = alike([*students, *(name for name in os.listdir(submitted) if not name.startswith("."))])
     return ([one._replace(detail=", ".join(filter(None, [one.detail, _looks_like(others.get(one.student))]))) for one in found]
-            + [Collected(name, "rejected", reason) for name, reason in nobodys.items()])
+            + [_rejected(name, reason, submitted) for name, reason in nobodys.items()])
 
 
 def _looks_like(others):
@@ -48,7 +50,7 @@ def _collect_one(student, paths, submitted, again):
     try:
         contents = read_handed_in(paths)
         if not contents.notebooks:
-            others = f"; it holds {', '.join(map(shown, contents.others[:3]))}" if contents.others else ""
+            others = f"; it holds {', '.join(map(shown, contents.others[:MOST_NAMED]))}" if contents.others else ""
             raise Rejected(f"no notebook of the course is in it{others}")
         if os.path.lexists(target) and not again:
             same = _notebooks_in(target) == contents.notebooks
@@ -56,13 +58,41 @@ def _collect_one(student, paths, submitted, again):
                     Collected(student, "kept", "an earlier submission that differs; --again replaces it"))
         _lay(contents.notebooks, target, submitted / f".collecting-{student}")
     except Rejected as error:
-        return Collected(student, "rejected", str(error))
+        inside = [shown(path.name) for path in paths if _is_download(path)]
+        hint = f"; {inside[0]} holds submissions as an LMS names them: is it the folder to collect from?" if inside else ""
+        return _rejected(student, f"{error}{hint}", submitted)
     except OSError as error:
-        return Collected(student, "rejected", f"{target} cannot be written: {error.strerror or error}")
+        return _rejected(student, f"{target} cannot be written: {error.strerror or error}", submitted)
     except Exception as error:  # whatever happens, the class goes on
-        return Collected(student, "rejected", f"it could not be collected ({said(error)}): open it by hand, or ask for it again")
+        return _rejected(student, f"it could not be collected ({said(error)}): open it by hand, or ask for it again", submitted)
+    return Collected(student, "collected", "; ".join(filter(None, [_missing(contents), _typed(contents)])))
+
+
+def _rejected(name, reason, submitted):
+    stays = os.path.lexists(submitted / name / ASSIGNMENT)
+    return Collected(name, "rejected", reason + "; what was collected before stays" * stays)
+
+
+def _is_download(path):
+    """Whether a folder holds entries of several students by an LMS's names: then it is no student's."""
+    with contextlib.suppress(OSError):
+        names = os.listdir(path) if path.is_dir() and not path.is_symlink() else []
+        return len({found["student"] for name in names for place in PLACES.values() if (found := place.search(name))}) > 1
+    return False
+
+
+def _missing(contents):
+    """What is not there, and what may be it under a name that is none of the course's; empty where all is there."""
     missing = [name for name in notebooks_to_hand_in() if name not in contents.notebooks]
-    return Collected(student, "collected", f"without {', '.join(missing)}" if missing else "")
+    unknown = [shown(name) for name in contents.others if name.lower().endswith(".ipynb") and not name.startswith(".")]
+    more = f" and {len(unknown) - MOST_NAMED} more" * (len(unknown) > MOST_NAMED)
+    also = (f"; it also holds {', '.join(unknown[:MOST_NAMED])}{more}, which "
+            f"{'is' if len(unknown) == 1 else 'are'} none of the course's: rename what should count, and collect with --again")
+    return f"without {', '.join(missing)}{also * bool(unknown)}" if missing else ""
+
+
+def _typed(contents):
+    return f"what was typed into Moodle is not read: {shown(TYPED)}" if TYPED in contents.others else ""
 
 
 def _notebooks_in(folder):

@@ -65,15 +65,14 @@ def run(options) -> int:
             print(sandbox.describe(), *_alike(students, book), sep="\n", file=sys.stderr)
             graded = _graded(students, submitted, releases, sandbox, book, jobs)
             for result in stack.enter_context(contextlib.closing(graded)):
-                if _is_id(result.student):
-                    write(book, result, releases)
-                results[result.student] = result.without_cells()
+                results[result.student] = _written(book, result, releases).without_cells()
     except (Refused, NoRelease) as error:
         return _complain(error, WRONG_INPUT)
     except (GradebookError, SandboxFailed) as error:
         return _complain(f"{error}{_so_far(results, students)}", FAILED if results else WRONG_INPUT)
     except KeyboardInterrupt:
-        return _complain(f"interrupted{_so_far(results, students)}", INTERRUPTED)
+        done = _so_far(results, students) or f"; 0 of {len(students)} submissions are graded" * bool(students)
+        return _complain(f"interrupted{done}; the same command goes on: it grades all again, with the same marks", INTERRUPTED)
     results = {student: results[student] for student in students}
     print(summary(results), f"Marks: {shown(gradebook)}; notebooks: {autograded}. Free texts wait in formgrader.", sep="\n")
     if options.json:
@@ -178,6 +177,19 @@ def _graded(students, folder, releases, sandbox, book: Book, jobs) -> Iterator[R
 def _is_id(student):
     """Whether a folder's name can be a student's id in the gradebook."""
     return len(student) <= LONGEST_NAME and student.isprintable()
+
+
+def _written(book, result, releases):
+    """The result, or the reason why it is not in the gradebook; whatever happens, the class goes on."""
+    try:
+        if _is_id(result.student):
+            write(book, result, releases)
+        return result
+    except GradebookError:  # no fault of this submission's, and the next would have none either
+        raise
+    except Exception as error:
+        reason = f"its marks were not written ({type(error).__name__}: {error}); what the gradebook has is older"
+        return rejected(result.student, result.seed, result.boxed, reason)
 
 
 def _grade_one(student, seed, folder, releases, means):

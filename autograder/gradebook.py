@@ -14,23 +14,19 @@ from pathlib import Path
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
-from nbgrader.api import BaseCell, Gradebook, InvalidEntry, MissingEntry, Student, get_alembic_version
-from nbgrader.preprocessors import SaveCells
-from sqlalchemy import Column, MetaData, String, Table, delete, insert, inspect, make_url, select, text
+from nbgrader.api import BaseCell, Gradebook, InvalidEntry, MissingEntry, Student
+from sqlalchemy import delete, insert, make_url, select
 from sqlalchemy.exc import IntegrityError, ProgrammingError, SAWarning, SQLAlchemyError
 
 from autograder.alone import alone, alone_with
-from autograder.release import FOLDER, Release, grade_id_of
+from autograder.gradebook_tables import ANSWERS, COURSE, prepare
+from autograder.release import Release, grade_id_of
 from course.hand_in import ASSIGNMENT
 from course.progress import write_atomically
 
-COURSE = "pipeline-parallelism"
 WAIT = 60  # seconds for another program that writes to the same gradebook
 TRIES = 3  # of what another program did at the same moment: it is then there
 COLLISIONS = IntegrityError, ProgrammingError
-# of our own beside nbgrader's: the hash of each answer that a person may have looked at, "" while another is about to be shown
-ANSWERS = Table("graded_answer", MetaData(), Column("student", String(128), primary_key=True),
-                Column("grade_id", String(128), primary_key=True), Column("hash", String(64), nullable=False))
 ANSWER = "-answer"  # what the name of an answer's cell has behind that of its mark
 
 
@@ -83,9 +79,21 @@ def open_gradebook(gradebook: str, releases: Mapping[str, Release], autograded: 
         if "://" not in gradebook:
             Path(gradebook).resolve().parent.mkdir(parents=True, exist_ok=True)
         with alone_with(gradebook, url):
-            _again(lambda: _prepare(url, releases))
+            _again(lambda: prepare(url, releases))
         with Gradebook(url, COURSE) as opened:
             yield Book(opened, shown(gradebook), autograded)
+
+
+class NotWritten(Exception):
+    """One student's folder cannot be written, and others can; the text says why."""
+
+
+@contextlib.contextmanager
+def _of_one_student():
+    try:
+        yield
+    except (FileExistsError, NotADirectoryError) as error:
+        raise NotWritten(f"{error.filename} is in the way ({error.strerror}): move it away, and grade again") from None
 
 
 class Book:
@@ -96,9 +104,10 @@ class Book:
 
     def about(self, student: str) -> dict:
         """What was kept of the last grading of a student: `seed` among it; empty where there was none."""
-        for path in sorted(self._folder(student).glob("*.ipynb")):
-            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                return dict(json.loads(path.read_text(encoding="utf-8"))["metadata"]["grading"])
+        with contextlib.suppress(OSError):
+            for path in sorted(self._folder(student).glob("*.ipynb")):
+                with contextlib.suppress(Exception):  # whatever lies there, it is no fault of the class's
+                    return dict(json.loads(path.read_text(encoding="utf-8"))["metadata"]["grading"])
         return {}
 
     def students(self) -> list[str]:
@@ -115,12 +124,14 @@ class Book:
         `scores`: by grade_id, None for what a person marks. `comments`: by the grade_id of an answer's cell. `answers`: by the
         grade_id of its mark, what the learner wrote. What a person has given, a mark or a comment, stays; where the answer or its
         automatic score has changed since, the person is asked to look again, and this is written before the new answer can be
-        seen. GradebookError when it cannot be written.
+        seen. GradebookError when nothing can be written; what only this student's folder is the reason of, and whatever else is
+        raised, leaves the gradebook as it was and open to the next.
         """
         hashes = {grade_id: hashlib.sha256(answer.encode()).hexdigest() for grade_id, answer in answers.items()}
-        with _one_line(self._name):
-            folder = self._folder(student)
-            folder.mkdir(parents=True, exist_ok=True)
+        folder = self._folder(student)
+        with _one_line(self._name), self._undone():
+            with _of_one_student():
+                folder.mkdir(parents=True, exist_ok=True)
             with alone(folder):
                 changed = self._changed(student, hashes, folder, notebooks)
                 if changed:
@@ -130,6 +141,14 @@ class Book:
                 for name, notebook in notebooks.items():
                     write_atomically(folder / f"{name}.ipynb", nbformat.v4.writes(notebook) + "\n")
                 _again(lambda: self._write_marks(student, scores, comments, hashes), self._opened.db.rollback)
+
+    @contextlib.contextmanager
+    def _undone(self):
+        try:
+            yield
+        except Exception:
+            self._opened.db.rollback()
+            raise
 
     def _changed(self, student, hashes, folder, notebooks):
         """grade_ids of the answers that are not those of the last marks. Of a student without hashes, the notebooks tell."""
@@ -229,53 +248,13 @@ def _again(work, between=lambda: None):
                 raise
 
 
-def _prepare(url, releases):
-    """What `nbgrader generate_assignment` would write: the assignment, each notebook, and its cells."""
-    with Gradebook(url, COURSE) as opened:
-        _name_version(opened)
-        ANSWERS.metadata.create_all(opened.engine)
-        _write_cells(opened, url, releases)
-
-
-def _name_version(opened):
-    """nbgrader writes the version of its tables only when it makes the first of them: it is missing where that was cut off."""
-    if not inspect(opened.engine).has_table("alembic_version"):
-        opened.db.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
-    if not opened.db.execute(text("SELECT version_num FROM alembic_version")).all():
-        opened.db.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": get_alembic_version()})
-    opened.db.commit()
-
-
-def _write_cells(opened, url, releases):
-    assignment = opened.update_or_create_assignment(ASSIGNMENT)
-    known = {notebook.name: notebook for notebook in assignment.notebooks}
-    for path in sorted(FOLDER.glob("*.ipynb")):
-        release = releases.get(path.stem)
-        if release is None and path.stem not in known:
-            opened.update_or_create_notebook(path.stem, ASSIGNMENT)
-        elif release and not _is_same(known.get(path.stem), release):
-            if assignment.submissions and path.stem not in known:
-                raise RuntimeError(f"it holds submissions of an assignment without {path.stem}")
-            SaveCells().preprocess(nbformat.from_dict(release.notebook), {"nbgrader": {
-                "notebook": path.stem, "assignment": ASSIGNMENT, "db_url": url}})
-
-
-def _is_same(notebook, release):
-    """Whether the gradebook has the cells of this release."""
-    if notebook is None:
-        return False
-    graded = {cell.name: cell.max_score for cell in notebook.grade_cells}
-    return ({cell.name: cell.checksum for cell in notebook.source_cells} ==
-            {name: cell.metadata.nbgrader.checksum for name, cell in release.cells.items()} and
-            graded == {name: float(cell.metadata.nbgrader.points) for name, cell in release.cells.items()
-                       if cell.metadata.nbgrader.grade})
-
-
 @contextlib.contextmanager
 def _one_line(name):
     """Whatever the database or the disk says, as one line that names the way out."""
     try:
         yield
+    except RecursionError:  # a RuntimeError that says nothing of the gradebook
+        raise
     except (SQLAlchemyError, InvalidEntry, MissingEntry, RuntimeError, OSError) as error:
         raise GradebookError(f"{name}: {_way_out(error)}") from None
 

@@ -16,15 +16,21 @@ MOST_LIST = 1000 * MOST_FILES  # bytes of a zip's list of members (its central d
 LOCAL_HEADER = 30  # bytes before a member's name and data, at the least
 SMALL = 1_000_000  # bytes that may be packed as tight as can be
 OTHER_ARCHIVES = (".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst")
+DELETE = "delete the one that should not count"
 PASSED_OVER = ("__MACOSX", ".ipynb_checkpoints")
 
 
 class Contents:
-    """Collects notebooks under their names in the course, one file each; `others` counts what else was there."""
+    """Collects notebooks under their names in the course, one file each; `others` names what else was there.
+
+    `source` is what is being read: the zip, the folder or the loose notebook, as it may be printed.
+    """
 
     def __init__(self):
         self.notebooks: dict[str, bytes] = {}
         self.others: list[str] = []
+        self.source = ""
+        self._sources: dict[str, str] = {}
         self._files = self._bytes = 0
 
     def is_wanted(self, path: PurePosixPath) -> bool:
@@ -46,8 +52,11 @@ class Contents:
             raise Rejected(f"its notebooks have more than {MOST_TOTAL / 1e6:.0f} MB together, and copies count: "
                            "ask for one of each, without outputs")
         name = notebook_named(path.name)
+        first = self._sources.setdefault(name, self.source)
         if self.notebooks.setdefault(name, data) != data:
-            raise Rejected(f"it holds {name} twice, with different contents: delete the one that should not count")
+            raise Rejected(f"it holds {name} twice, with different contents: {DELETE}"
+                           if first == self.source else
+                           f"{self.source} and {first} hold different {name}: {DELETE}")
 
 
 class _Zip(io.BytesIO):
@@ -68,14 +77,30 @@ def read_handed_in(paths: list[Path]) -> Contents:
     """All notebooks of a student's zips, folders and loose notebooks. Rejected, with a reason."""
     contents = Contents()
     for path in paths:
+        contents.source = name = shown(path.name)
         try:
             _read(path, contents)
         except Rejected as error:
-            name = shown(path.name)
-            raise Rejected(str(error) if str(error).startswith(name) else f"{name}: {error}") from None
+            reason = str(error) if str(error).startswith(name) else f"{name}: {error}"
+            raise Rejected(reason + _others(path, paths) * (DELETE not in reason)) from None
         except Exception as error:  # whatever a stranger's file brings about, it is no fault of the class's
-            raise Rejected(f"{shown(path.name)} cannot be read ({said(error)}): open it by hand, or ask for it again") from None
+            raise Rejected(f"{name} cannot be read ({said(error)}): open it by hand, or ask for it again"
+                           f"{_others(path, paths)}") from None
     return contents
+
+
+def _others(path, paths):
+    """What to do where a student has more than this one: zips and folders stand for the whole, loose notebooks do not."""
+    others = [shown(other.name) for other in paths if other != path and not _is_loose(other)]
+    return "" if _is_loose(path) or not others else f"; there is {_few(others)} of the same student: {DELETE}"
+
+
+def _is_loose(path):
+    return path.suffix.lower() == ".ipynb"
+
+
+def _few(names):
+    return " and ".join(names[:2]) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
 
 
 def _read(path, contents):

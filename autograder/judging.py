@@ -18,7 +18,7 @@ from autograder.measured import Allowance, Measured
 from autograder.our_process import Ended, NoReply, OurProcess, lines_to_answer
 from autograder.trusted_runs import NotRun, TooMany
 from course.answers import Raised
-from course.checks.outcome import Message
+from course.checks.outcome import Message, Step
 from course.exercises import EXERCISES, judge
 from course.plan import Row
 from course.plan_rules import read_plan
@@ -39,6 +39,7 @@ class Judged(NamedTuple):
 
     points: float
     messages: tuple[Message, ...]
+    steps: tuple[Step, ...] = ()
 
 
 class Stopped(Exception):
@@ -62,7 +63,9 @@ def judged(grade_id: str, answers: Sequence, run: Run, seed: int | None = None) 
             planned = named["configurations"].value()
             against = {"trusted": run(list(dict.fromkeys([*read_plan(planned).rows.values(), *_rows_in(planned)])))}
         verdict = judge(grade_id, *answers, seed=seed, **against)
-    return Judged(verdict.points, tuple(message._replace(text=message.text[:LONGEST]) for message in verdict.messages[:SAID]))
+    steps = tuple(Step(step.name, float(step.points), float(step.share)) for step in verdict.steps)
+    messages = tuple(message._replace(text=message.text[:LONGEST]) for message in verdict.messages[:SAID])
+    return Judged(verdict.points, messages, steps)
 
 
 def asks_for_runs(grade_id: str) -> bool:
@@ -116,8 +119,8 @@ class Judges:
 
     def judged(self, grade_id: str, answers: Sequence, run: Run, seed: int | None = None) -> Judged:
         """What the check says; `answers` are those of a session."""
-        points, messages = self._asked({"judge": grade_id, "seed": seed}, answers, run)
-        return Judged(points, tuple(Message(*message) for message in messages))
+        points, messages, steps = self._asked({"judge": grade_id, "seed": seed}, answers, run)
+        return Judged(points, tuple(Message(*message) for message in messages), tuple(Step(*step) for step in steps))
 
     def rows(self, answer) -> list[Row]:
         """The rows that an answer of a session returns."""

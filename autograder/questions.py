@@ -11,7 +11,7 @@ from autograder.cells import ASKED, GIVEN, ROWS, cells_to_run, is_check, prepare
 from autograder.intake import Cell, Submission
 from autograder.judging import MOST, CheckFailed, Judges, Stopped, asks_for_runs
 from autograder.trusted_runs import NotRun, TooMany, TrustedRuns
-from course.checks.outcome import Message
+from course.checks.outcome import Message, Step
 from course.exercises import EXERCISES
 from course.plan import Row
 from course.plan_rules import MOST_ROWS
@@ -23,18 +23,24 @@ STARTS = 8  # of a notebook: after so many ends of its process what is left is n
 NOT_THERE = "not handed in"
 ALONE = "its process ended before or under it, or a cell that it needs was left out: it was asked again alone, and that counts"
 AGAIN = "grade this submission again when the machine is less busy"
+NO_FILES = ("files that a notebook has written or read at home are not there in grading: make what they hold in the notebook; "
+            "for the experiment table, keep what run_experiment returned as `table`")
 SETUP = 6  # times that a cell of ours may reach the limit
 PRINTED, NOTE = 4000, 300  # characters of what a cell printed, and of what is said of it
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What an exercise got; `points` None where our side could not grade it, which `notes` say. `printed`: by its cells."""
+    """What an exercise got; `points` None where our side could not grade it, which `notes` say. `printed`: by its cells.
+
+    `steps`: what the points are made of, none where the check was not asked or did not end.
+    """
 
     points: float | None
     messages: tuple[Message, ...] = ()
     notes: tuple[str, ...] = ()
     printed: str = ""
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass
@@ -186,6 +192,8 @@ def _run_through(state, session, grading, last):
                 return False
             if failed:
                 notes.append(_short(f"{_named(cell)}: {failed.type}: {failed.text}"))
+                if failed.type == "FileNotFoundError" and NO_FILES not in notes:
+                    notes.append(NO_FILES)
     return True
 
 
@@ -236,4 +244,4 @@ def _asked(grade_id, session, grading, notes):
         return Mark(None, notes=(*notes, f"{_short(f'not graded: its rows could not be run ({error})')}; {AGAIN}"))
     except CheckFailed as error:
         return Mark(None, notes=(*notes, f"{_short(f'not graded: the check itself failed ({error})')}; {AGAIN}"))
-    return Mark(verdict.points, tuple(verdict.messages), tuple(notes))
+    return Mark(verdict.points, tuple(verdict.messages), tuple(notes), steps=tuple(verdict.steps))

@@ -69,7 +69,10 @@ class Result:
         return {"status": "graded" if self.submission else "rejected", "points": self.points, "total": self.total,
                 "notes": self.notes,
                 "messages": {grade_id: [[message.code, printable(message.text, NOTE)] for message in mark.messages
-                                        if not message.good] for grade_id, mark in self.marks.items()}}
+                                        if not message.good] for grade_id, mark in self.marks.items()},
+                "steps": {grade_id: [[step.name, step.points * step.share, step.points] for step in mark.steps]
+                          for grade_id, mark in self.marks.items()
+                          if mark.points is not None and mark.points < CHECKED[grade_id].points}}
 
 
 def _line(text):

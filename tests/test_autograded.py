@@ -10,10 +10,10 @@ from nbconvert.filters import markdown2html
 from nbgrader.utils import determine_grade
 
 from autograder.autograded import WIDTH, autograded_notebook, harmless
-from autograder.intake import read_submission
+from autograder.intake import Cell, read_submission
 from autograder.questions import Mark
 from autograder.release import read_releases
-from course.checks.outcome import Message
+from course.checks.outcome import Message, Step
 from tests.submissions import code, hand_in, notebook, save
 
 RELEASES = read_releases()
@@ -88,8 +88,21 @@ def test_the_notebook_is_ours_with_the_learners_text_and_plain_outputs(tmp_path)
     assert list(graded) == list(RELEASES["1_gpipe_diagram"].cells)
     assert determine_grade(graded["ex1-bubbles"]) == (2.5, 4)
     assert graded["ex1-bubbles"].outputs[0].text == (
-        "✗ said \N{REPLACEMENT CHARACTER}[31m\n✓ well\nnoted\n\nPrinted by the cells above:\nprinted <b>\n")
+        "✗ said \N{REPLACEMENT CHARACTER}[31m\n✓ well\nnoted\n2.5 of 4 points\n\nPrinted by the cells above:\nprinted <b>\n")
     assert "6" in graded["ex1-bubbles-answer"].source
+
+
+@pytest.mark.parametrize("mark, wanted", [
+    (Mark(2.5, (Message("m", "no"),), steps=(Step("the count", 2, 1.0), Step("the share", 1, 0.5), Step("the rest", 1, 0.0))),
+     "✗ no\n2.5 of 4 points:\n✓ the count: 2 of 2\n✗ the share: 0.5 of 1\n✗ the rest: 0 of 1\n"),
+    (Mark(4.0, (Message("m", "yes", True),), steps=(Step("the count", 4, 1.0),)), "✓ yes\n"),
+    (Mark(None, notes=("not graded",)), "not graded\n")], ids=["a part", "all", "not graded"])
+def test_what_points_are_made_of_stands_below_the_verdict(mark, wanted):
+    release = RELEASES["1_gpipe_diagram"]
+    cells = [Cell(grade_id, cell.source, cell.cell_type, True) for grade_id, cell in release.cells.items()]
+    made = autograded_notebook(release, cells, {"ex1-bubbles": mark}, {})
+    (said,) = [output.text for cell in made.cells for output in cell.get("outputs", []) if output.output_type == "stream"]
+    assert said == wanted
 
 
 def test_what_is_said_stays_on_the_page_and_says_what_is_good(tmp_path):

@@ -21,6 +21,7 @@ NAMES = notebooks_to_hand_in()
 FIRST = NAMES[0]
 MOODLE, ATTEMPT = "assignsubmission_file_", "attempt_2030-01-31-10-00-00"
 NOTEBOOKS = {name: json.dumps({"cells": [], "of": name}).encode() for name in NAMES}
+MOODLE, ATTEMPT = "assignsubmission_file_", "attempt_2030-01-31-10-00-00"
 
 
 def zipped(files, compression=zipfile.ZIP_DEFLATED, **attributes):
@@ -124,7 +125,51 @@ def test_the_zip_of_hand_in(place):
 def test_missing_notebooks_are_named(place):
     lay(place, {"s-1.zip": zipped({FIRST: b"{}"})})
     state, detail = collected(place)["s-1"]
-    assert state == "collected" and all(name in detail for name in NAMES[1:]) and FIRST not in detail
+    assert state == "collected" and all(name in detail for name in NAMES[1:]) and FIRST not in detail and "holds" not in detail
+
+
+@pytest.mark.parametrize("name", ["1_gpipe_diagram-Copy1.ipynb", "Kopie von 1_gpipe_diagram (neu).ipynb"])
+def test_a_notebook_under_another_name_is_named_where_one_is_missing(place, name):
+    lay(place, {"s-1.zip": zipped({name: b"{}", "essay.docx": b"", ".hidden.ipynb": b""} |
+                                  dict.fromkeys(NAMES[1:], b"{}")),
+                "s-2.zip": zipped({name: b"{}"} | NOTEBOOKS)})
+    found = collected(place)
+    assert f"without {FIRST}; it also holds {name!r}, which is none of the course's: rename" in found["s-1"][1]
+    assert "docx" not in found["s-1"][1] and "hidden" not in found["s-1"][1] and found["s-2"] == ("collected", "")
+
+
+def test_what_was_typed_into_moodle_is_said_not_to_be_read(place):
+    lay(place, {f"A_12_assignsubmission_file_/{FIRST}": b"{}", "A_12_assignsubmission_onlinetext_/onlinetext.html": b"<p>",
+                **{f"B_13_assignsubmission_file_/{name}": data for name, data in NOTEBOOKS.items()}})
+    found = collected(place)
+    assert "typed into Moodle is not read: 'onlinetext.html'" in found["12"][1]
+    assert found["13"] == ("collected", "")
+
+
+@pytest.mark.parametrize("bad, good", [("1_2_a.zip", "1_2_b.zip"), ("1_2_b.zip", "1_2_a.zip")])
+def test_of_two_zips_of_one_student_the_one_at_fault_and_the_other_are_named(place, bad, good):
+    lay(place, {f"name_{bad}": b"", f"name_{good}": zipped(NOTEBOOKS), f"other_2_3_{FIRST}": b"{}"})
+    (downloads := place / "downloads").joinpath(f"other_2_3_{NAMES[1]}").symlink_to(downloads / f"name_{good}")
+    found = collected(place)
+    state, detail = found["1"]
+    assert state == "rejected" and detail.startswith(f"'name_{bad}': it is no zip")
+    assert detail.endswith(f"; there is 'name_{good}' of the same student: delete the one that should not count")
+    assert found["2"][0] == "rejected" and "delete" not in found["2"][1], "loose notebooks belong together"
+
+
+def test_a_folder_too_high_is_named(place):
+    lay(place, {f"Course-Task-7/{student}_assignsubmission_file_/{FIRST}": student.encode() for student in ("A_12", "B_13")})
+    state, detail = collected(place)["Course-Task-7"]
+    assert state == "rejected" and detail.endswith("'Course-Task-7' holds submissions as an LMS names them: is it the folder to "
+                                                   "collect from?")
+    lay(place, {f"s-1/{folder}/{FIRST}": folder.encode() for folder in ("a", "b")})
+    assert collected(place)["s-1"][0] == "rejected" and "LMS" not in collected(place)["s-1"][1]
+
+
+def test_of_two_sound_zips_that_differ_both_are_named(place):
+    lay(place, {"name_1_2_a.zip": zipped(NOTEBOOKS), "name_1_2_b.zip": zipped(NOTEBOOKS | {FIRST: b"[]"})})
+    assert collected(place)["1"] == ("rejected", f"'name_1_2_b.zip' and 'name_1_2_a.zip' hold different {FIRST}: "
+                                     "delete the one that should not count")
 
 
 def test_an_earlier_submission_stays_unless_told(place):
@@ -136,7 +181,10 @@ def test_an_earlier_submission_stays_unless_told(place):
     assert collected(place)["s-1"][0] == "kept" and submission(place, "s-1") == NOTEBOOKS
     assert collected(place, again=True) == {"s-1": ("collected", "")} and submission(place, "s-1") == changed
     lay(place, {"s-1.zip": b"broken"})
-    assert collected(place, again=True)["s-1"][0] == "rejected" and submission(place, "s-1") == changed
+    lay(place, {"s-2.zip": b"broken"})
+    found = collected(place, again=True)
+    assert found["s-1"][0] == found["s-2"][0] == "rejected" and submission(place, "s-1") == changed
+    assert found["s-1"][1].endswith("; what was collected before stays") and "stays" not in found["s-2"][1]
 
 
 LINK = (stat.S_IFLNK | 0o777) << 16

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from nbgrader.api import Gradebook
 
 from autograder import grade as module
 from autograder.__main__ import main
+from autograder.gradebook import Book
 from autograder.intake import Cell, Submission
 from autograder.questions import grade as ask
 from autograder.results import CHECKED, UNSANDBOXED
@@ -91,7 +93,7 @@ def classroom(tmp_path_factory):
 def test_solved_notebooks_have_full_marks_and_released_ones_0(classroom):
     found = results(classroom.root)
     assert found["1 solved"] == {"status": "graded", "points": FULL, "total": sum(FULL.values()), "notes": [],
-                                 "messages": {grade_id: [] for grade_id in FULL}}, classroom.errors
+                                 "messages": {grade_id: [] for grade_id in FULL}, "steps": {}}, classroom.errors
     released = found["2 released"]
     assert (released["status"], released["points"], released["notes"]) == ("graded", dict.fromkeys(FULL, 0.0), [])
     assert released["messages"]["ex3-inverse"][0][0] == "unanswered"
@@ -114,6 +116,14 @@ def test_json_gradebook_and_summary_say_the_same(classroom):
     assert "5 graded, 0 of them not completely; 2 rejected." in classroom.said
     assert "is not a notebook" in classroom.said and "is a link, not a folder" in classroom.said
     assert "Traceback" not in classroom.errors and "namespaces" in classroom.errors
+
+
+def test_json_says_what_the_points_of_a_part_are_made_of(classroom):
+    of_solved, of_released = (results(classroom.root)[student] for student in ("1 solved", "2 released"))
+    assert of_solved["steps"] == {} and set(of_released["steps"]) == set(FULL)
+    for grade_id, steps in of_released["steps"].items():
+        assert steps and sum(got for _, got, _ in steps) == of_released["points"][grade_id] == 0
+        assert sum(of for *_, of in steps) == FULL[grade_id]
 
 
 def test_nothing_is_left(classroom):
@@ -205,6 +215,36 @@ def test_our_own_fault_in_one_submission_leaves_the_class(tmp_path, monkeypatch,
     assert "ZeroDivisionError" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("fault", [RecursionError("deep"), MemoryError(), KeyError("x"), AttributeError("x")])
+def test_whatever_writing_one_students_marks_raises_leaves_the_class(tmp_path, monkeypatch, capsys, fault):
+    for student in ("1", "2", "3"):
+        (tmp_path / "submitted" / student).mkdir(parents=True)  # nothing handed in
+    written = Book._write_marks
+
+    def broken(self, student, *marks):
+        written(self, student, *marks) if student != "2" else raised(fault)
+
+    monkeypatch.setattr(Book, "_write_marks", broken)
+    assert main(["grade", str(tmp_path / "submitted"), "--no-sandbox", "--json", str(tmp_path / "out.json")]) == 1
+    assert set(totals(tmp_path)) == {"1", "3"}
+    assert "its marks were not written" in results(tmp_path)["2"]["notes"][1] and type(fault).__name__ in capsys.readouterr().out
+
+
+def test_what_lies_in_one_students_place_costs_that_student(tmp_path, capsys):
+    for student in ("1", "2", "3"):
+        (tmp_path / "submitted" / student).mkdir(parents=True)
+    (tmp_path / "autograded" / "1" / ASSIGNMENT).mkdir(parents=True)
+    (tmp_path / "autograded" / "1" / ASSIGNMENT / "a.ipynb").write_text("[" * 100_000)
+    (tmp_path / "autograded" / "2").write_text("a file")
+    assert main(["grade", str(tmp_path / "submitted"), "--no-sandbox", "--json", str(tmp_path / "out.json")]) == 1
+    assert set(totals(tmp_path)) == {"1", "3"}
+    assert "is in the way" in results(tmp_path)["2"]["notes"][1] and "Traceback" not in capsys.readouterr().err
+
+
+def raised(error):
+    raise error
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_it_keeps_what_is_graded_and_leaves_no_process(tmp_path, classroom, number):
     submitted = tmp_path / "submitted"
@@ -223,7 +263,8 @@ def test_stopped_it_keeps_what_is_graded_and_leaves_no_process(tmp_path, classro
     process.send_signal(number)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 130 and "Traceback" not in errors, errors
-    assert "interrupted" in errors
+    (kept,) = re.findall(r"interrupted; ([01]) of 2 submissions are graded.*; the same command goes on", errors)
+    assert bool(totals(tmp_path)) >= (kept == "1")
     psutil.wait_procs(children, timeout=30)
     assert not [child for child in children if child.is_running()]
     assert set(totals(tmp_path)) <= {"1 good"}

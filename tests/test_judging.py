@@ -106,6 +106,8 @@ def test_verdicts_are_those_of_the_notebook(judges):
                 answers = [session.answer(name) for name in EXERCISES[case.grade_id].answers]
                 found, verdict = judges.judged(case.grade_id, answers, None), judged_locally(case)
                 assert (found.points, found.messages) == (verdict.points, verdict.messages), str(case)
+                assert found.steps == verdict.steps and sum(step.points * step.share for step in found.steps) == pytest.approx(
+                    found.points), str(case)
 
 
 def test_what_only_a_run_can_show_comes_from_our_side(judges):

@@ -38,6 +38,14 @@ def test_a_table_that_is_typed_is_held_against_our_run():
     assert table(PLANNED, Cell("ex6-table-answer", f"table = {made(PLAN)!r}"), runs=NoRuns()).points == 6
 
 
+def test_a_table_that_is_read_from_a_file_is_told_what_to_do():
+    read = Cell("ex6-table-answer", "import pandas\ntable = pandas.read_csv('experiment_table.csv')")
+    found = table(PLANNED, read, runs=NoRuns())
+    assert found.points == 0 and "FileNotFoundError" in found.notes[0]
+    assert "keep what run_experiment returned" in found.notes[1]
+    assert not table(PLANNED, Cell("ex6-table-answer", "table = 1 / 0"), runs=NoRuns()).notes[1:]
+
+
 DEFAULT_PLAN = Cell("ex6-plan-answer", f"configurations = {[row.as_dict() for row in DEFAULT]!r}")
 DRAWN = "conclusions = {" + ", ".join(f"{key!r}: {value}" for key, value in TRUE.items()) + "}"
 

@@ -130,7 +130,7 @@ def run(_arguments) -> int:
     """Print the attacks as a table. 1 when one was not held back, 2 when there is no sandbox."""
     try:
         with Target() as target, open_sandbox(limits=LIMITS) as box:
-            print(textwrap.fill(box.describe(), 110))
+            print(textwrap.fill(f"{box.describe()} The limits are smaller here than in grading, to be quick.", 110))
             found = []
             for name in {**HARMLESS, **HARMFUL}:
                 found.append(attack(name, box, target))
