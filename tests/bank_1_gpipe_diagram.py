@@ -223,6 +223,7 @@ WRONG_SPOTTED = [
     spotted('{"a": ("B0", -1), "b": ("F2", 1.5), "c": ("B2", "-2")}', 0, "not-there", "not-a-pair"),
     spotted('{"a": ("B0", 2), "b": ("F2", 1), "c": ("B2", 2)}', 2, "the-needed-one"),
     spotted('{"a": ("B0", 1), "b": ("F2", 0), "c": ("F2", 2)}', 1, "the-needed-one"),
+    spotted('{"a": ("F0", 1)}', 0, "is-legal"),
     spotted('{"a": ("B1", 0), "b": ("F1", 1), "c": ("F0", 0)}', 0, "is-legal"),
     spotted('{"a": ("B\u0660", 1), "b": 2**4000, "c": ("B2", "\u0662")}', 0, "not-a-pair"),
     spotted('{"a": "B0", "b": 1, "c": None}', 0, "not-a-pair", "unanswered"),

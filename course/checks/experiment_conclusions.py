@@ -15,6 +15,7 @@ WANTED = 'It is a dict such as {"a": 2, ..., "f": "noise", "g": False}, with the
 ABOUT = "The conclusions are about its rows."
 BUSY = "busy-machine"
 SHOWN = 3  # rows that a sentence names
+FROM_ZERO = 3  # rows that must be right when counted from 0, where none is 0: of fewer, each may be the row beside the right one
 
 
 class Table(NamedTuple):
@@ -162,7 +163,8 @@ def _in_the_tables_numbers(given, held):
 
     _, usual = moved(lambda number: number)
     from_zero, earned = moved(lambda number: number + 1)
-    if rows and earned == len(rows) > usual:
+    counts_from_zero = 0 in read.values() or (len(rows) >= FROM_ZERO and earned - usual >= 2)
+    if counts_from_zero and earned == len(rows) > usual:
         return read | from_zero, Message("counted-from-zero", "You count rows from 0, the table from 1: understood.", good=True)
     earlier = {number: line for line, number in held.numbers.items()}
     as_planned, earned = moved(lambda number: earlier.get(number, number))

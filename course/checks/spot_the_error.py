@@ -83,7 +83,7 @@ def _spot_message(name, given, pair, right):
     (fault,) = violations(timeline)
     culprit = timeline.schedule.ranks[fault.rank][fault.position]
     operation = spans[token, stage].operation
-    if operation in timeline.schedule.needs(culprit):
+    if operation in timeline.schedule.needs(culprit) and spans[token, stage].end > timeline.starts[fault.rank][fault.position]:
         return Message("the-needed-one", f"Drawing {name}: {token} on stage {stage} is in time: everything it needs has "
                        "ended. But something that needs it does not wait for it: that one is asked for.")
     needs = timeline.schedule.needs(operation)
