@@ -119,7 +119,7 @@ WRONG_DERIVE = [
     derive(0, "constant", total_slots="5e-324", busy_slots="5e-324", bubble_fraction="5e-324"),
     derive(0, total_slots="1e-13 * (p * p + m)", busy_slots="1e-12 * p ** 2", bubble_fraction="0"),
     derive(5, "list-of-one", bubble_fraction="(x for x in [(p - 1) / (m + p - 1)])"),
-    derive(5, "bubble_fraction-wrong", bubble_fraction="'three elevenths'"),
+    derive(5, "number-as-words", bubble_fraction="'three elevenths'"),
     derive(5, "truth-value", bubble_fraction="p == 1"),
     derive(5, "unanswered", bubble_fraction="\n    (p - 1) / (m + p - 1)"),
     derive(5, "raised", bubble_fraction="\n    raise SystemExit"),

@@ -116,7 +116,7 @@ WRONG_DEFINITIONS = [
     definitions("(p - 1) / m", "x ** 2", 1, "to_fraction_of_total-wrong"),
     definitions("(p - 1) / m", "None", 1, "unanswered"),
     definitions("(p - 1) / m", "x / (1 + m)", 1, "raised"),
-    definitions("'(p-1)/m'", "[x]", 0, "bubble_over_ideal-wrong", "list-of-one"),
+    definitions("'(p-1)/m'", "[x]", 0, "number-as-words", "list-of-one"),
     definitions("float('inf')", "{x}", 0, "refused"),
 ]
 
