@@ -8,7 +8,7 @@ from course.answers import UNANSWERED
 from course.checks.claims import WORDS
 from course.checks.experiment_rows import Line, different, matches, named, read_table, same_run, variety
 from course.checks.experiment_statements import CONCLUSIONS, NOISE, REASONS
-from course.checks.outcome import Message, Outcome, Step, as_number, show_value, unreadable
+from course.checks.outcome import Message, Outcome, Step, as_number, remarks, show_value, unreadable
 from course.plan_rules import read_plan
 
 WANTED = 'It is a dict such as {"a": 2, ..., "f": "noise", "g": False}, with the letters of the statements.'
@@ -75,9 +75,11 @@ def check_conclusions(conclusions, table, configurations, trusted: Sequence[dict
         shares[key] = message.good * part
         messages.append(message)
     extra = sorted(set(given) - set(CONCLUSIONS))
+    steps = _steps(shares)
     if extra:
-        messages.append(Message("unknown-key", f"There is no statement {extra[0]!r}: the letters are {', '.join(CONCLUSIONS)}."))
-    return Outcome(_steps(shares), tuple(messages))
+        messages += remarks([Message("unknown-key", f"There is no statement {extra[0]!r}: the letters are "
+                                     f"{', '.join(CONCLUSIONS)}.")], steps)
+    return Outcome(steps, tuple(messages))
 
 
 def _is_sound(line):

@@ -1,6 +1,7 @@
 """What a check says: earned steps, messages with codes, and the drawing that the faults are marked in."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -46,6 +47,12 @@ class Outcome:
     def codes(self) -> tuple[str, ...]:
         """The codes of the messages, in order."""
         return tuple(message.code for message in self.messages)
+
+
+def remarks(messages: Iterable[Message], steps: Iterable[Step]) -> list[Message]:
+    """The messages about what costs nothing: no faults where all steps are earned."""
+    full = all(step.share == 1 for step in steps)
+    return [message._replace(good=message.good or full) for message in messages]
 
 
 def unreadable(value, name: str, wanted: str) -> Message | None:

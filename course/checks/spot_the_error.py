@@ -2,7 +2,7 @@
 
 import re
 
-from course.checks.outcome import Message, Outcome, Step, is_number, show_value, unreadable
+from course.checks.outcome import Message, Outcome, Step, is_number, remarks, show_value, unreadable
 from course.legality import violations
 from course.timeline import Timeline
 
@@ -40,9 +40,10 @@ def check_spot_the_error(answer) -> Outcome:
     if shifted:
         messages.append(Message("stages-from-one", "Your stages are counted from 1, consistently: taken as such.", good=True))
     extra = sorted(set(given) - set(names))
+    steps = _spot_steps(right)
     if extra:
-        messages.append(Message("unknown-key", f"There is no drawing {extra[0]!r}: the keys are a, b and c."))
-    return Outcome(_spot_steps(right), tuple(messages))
+        messages += remarks([Message("unknown-key", f"There is no drawing {extra[0]!r}: the keys are a, b and c.")], steps)
+    return Outcome(steps, tuple(messages))
 
 
 def _spot_steps(right):
