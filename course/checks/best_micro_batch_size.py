@@ -139,5 +139,5 @@ def _say(replies, right):
     if number not in case.times:
         return Message("not-a-size", f"For {where} it returned {show_found(reply)}. {WANTED}")
     least = min(map(case.step, case.times))
-    return Message("not-the-best", f"For {where} it returned {number}: a step of {counted(case.micro_batches(int(number)), 'micro-batch')} "
-                   f"of that size takes {case.step(int(number)):.4g} s; the shortest one takes {least:.4g} s.")
+    step = counted(case.micro_batches(int(number)), "micro-batch")
+    return Message("not-the-best", f"For {where} it returned {number}: a step of {step} of that size takes {case.step(int(number)):.4g} s; the shortest one takes {least:.4g} s.")

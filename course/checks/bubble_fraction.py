@@ -159,7 +159,8 @@ def _judge_slots(name, answer, replies, shape, wanted, slips, in_slots=()):
     truth = _scaled(meant, usable)
     if truth is None or not _at_most_sizes(usable, truth):
         truth = partial(_in_slots, meant)
-    return judge_replies(name, replies, truth, wanted, "", [*found, *in_slots], _advice(usable, truth, wanted), _in_its_unit), None
+    found += in_slots
+    return judge_replies(name, replies, truth, wanted, "", found, _advice(usable, truth, wanted), _in_its_unit), None
 
 
 def _in_its_unit(value, target):

@@ -123,8 +123,9 @@ def _too_deep(answer, replies):
     others = {point: reply for point, reply in replies.items() if point not in deep}
     if not deep or len(deep) > len(others) or first_wrong(others, micro_batches_needed) is not None:
         return None
-    return Message("calls-itself-too-often", f"{call('micro_batches_needed', deep[0])}: right where few micro-batches are needed; "
-                   "here it calls itself more often than Python lets a function. A loop does the same without that limit, a "
+    at = call("micro_batches_needed", deep[0])
+    return Message("calls-itself-too-often", f"{at}: right where few micro-batches are needed. "
+                   "Here it calls itself more often than Python lets a function. A loop does the same without that limit, a "
                    "formula without the steps.")
 
 

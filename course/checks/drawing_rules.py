@@ -117,8 +117,10 @@ def explain_faults(reading: Reading, faults: list[Violation], most: int = 3) -> 
 
 def _missing(reading, faults):
     rows, stages = len(reading.drawing.rows), reading.timeline.schedule.stages
-    messages = [Message("row-missing", f"{counted(rows, 'row')} for {stages} stages: write one line for each, stage 0 first. An "
-                        "empty line is no row; a stage without an operation is a line of `.`.")] * (rows < stages and bool(faults))
+    messages = []
+    if faults and rows < stages:
+        messages.append(Message("row-missing", f"{counted(rows, 'row')} for {stages} stages: write one line for each, stage 0 "
+                                "first. An empty line is no row; a stage without an operation is a line of `.`."))
     for rank in sorted({fault.rank for fault in faults}):
         names = sorted((fault.message.split()[0] for fault in faults if fault.rank == rank), key=_by_kind)
         if rank not in reading.short_content_rows:

@@ -8,7 +8,7 @@ from course.answers import UNANSWERED
 from course.checks.claims import WORDS
 from course.checks.experiment_rows import Line, different, matches, named, read_table, same_run, variety
 from course.checks.experiment_statements import CONCLUSIONS, NOISE, REASONS
-from course.checks.outcome import Message, Outcome, Step, as_number, remarks, show_value, unreadable
+from course.checks.outcome import Message, Outcome, Step, as_number, one_row, remarks, show_value, unreadable
 from course.plan_rules import read_plan
 
 WANTED = 'It is a dict such as {"a": 2, ..., "f": "noise", "g": False}, with the letters of the statements.'
@@ -43,7 +43,7 @@ def check_conclusions(conclusions, table, configurations, trusted: Sequence[dict
     the share of `variety` that they have. `trusted`: lines of a table that somebody else has run for these configurations. The
     conclusions are then about these, and a row of `table` that holds other bytes is no row of it.
     """
-    given = _read(conclusions.value())
+    given = _read(one_row(conclusions.value()))
     if isinstance(given, Message):
         return Outcome(_steps({}), (given,))
     value = configurations.value()

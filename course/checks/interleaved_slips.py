@@ -119,8 +119,8 @@ def _doubled(row, rank, p, v):
 
 
 SLIPS = (
-    OrderSlip("stage-and-micro-batch-swapped", "stage and micro-batch have changed places in your tokens: `1F0` is the forward of "
-              "micro-batch 0 on stage 1.", _swapped, whole=False),
+    OrderSlip("stage-and-micro-batch-swapped", "stage and micro-batch have changed places in your tokens: `1F0` is the forward "
+              "of micro-batch 0 on stage 1.", _swapped, whole=False),
     OrderSlip("chunk-for-stage", "the first number of a token is the chunk here. It is the stage: chunk c of rank r is stage "
               "c * p + r.", _chunks_are_stages, whole=False),
     OrderSlip("rank-for-stage", "the first number of a token is the rank here, the same for all chunks. It is the stage: chunk c "

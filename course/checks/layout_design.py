@@ -86,7 +86,8 @@ def _time_message(found, card, times):
     step = f"The step takes {found.step_seconds:.2f} s"
     if times > WITHIN:
         code, why = _slowest_part(found)
-        return Message(code, f"{step}, {times:.3f} times the fastest that the planner finds. {why}")
+        digits = 3 if round(times, 2) in [limit for limit, _ in SLOWER] else 2  # it is seen to be over the limit
+        return Message(code, f"{step}, {times:.{digits}f} times the fastest that the planner finds. {why}")
     best = fastest(card)
     shapes = dict.fromkeys((one.layout.tp, one.layout.pp, one.layout.dp) for one in best
                            if one.step_seconds <= WITHIN * best[0].step_seconds)

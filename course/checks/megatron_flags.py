@@ -7,7 +7,7 @@ from fractions import Fraction
 from course.answers import UNANSWERED, Raised
 from course.checks.fresh import confirm, drawn
 from course.checks.functions import FUTILE, Slip, ask, call, no_reply, same, slip_of
-from course.checks.outcome import Message, Outcome, Step, as_number, number_advice, show_value, unreadable
+from course.checks.outcome import Message, Outcome, Step, as_number, number_advice, one_row, show_value, unreadable
 from course.formulas import PPConfig, chunks_of_flag
 
 WANTED = "It returns v, or None where the run is not interleaved, and raises ValueError where Megatron refuses."
@@ -180,8 +180,7 @@ def _lesson(given):
     """Which keys are right, and what to say."""
     wanted = 'It is a dict: {"dp": ..., "m": ..., "v": ...}.'
     trouble = unreadable(given, "lesson_run", wanted)
-    if isinstance(given, list) and len(given) == 1 and isinstance(given[0], dict):  # a data frame of one row
-        given = given[0]
+    given = one_row(given)
     if isinstance(given, list) and len(given) == len(RUN):
         given = dict(zip(RUN, given, strict=True))
     if not trouble and not isinstance(given, dict):

@@ -16,7 +16,8 @@ def number_step(step: str, worth: float, value, name: str, judge: Callable, like
     found = unreadable(value, name, f"It is a number, such as {like}.")
     number = as_number(value)
     if not found and number is None:
-        found = Message("not-a-number", f"`{name}` is a number, such as {like}; found {show_found(value)}. {number_advice(value)}".rstrip())
+        said = f"`{name}` is a number, such as {like}; found {show_found(value)}. {number_advice(value)}"
+        found = Message("not-a-number", said.rstrip())
     if not found:
         found = judge(number)
         shown = "" if found.good else f" = {show_value(value)}"

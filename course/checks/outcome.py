@@ -67,6 +67,11 @@ def unreadable(value, name: str, wanted: str) -> Message | None:
     return None
 
 
+def one_row(value):
+    """The dict in a list of this one dict, which a data frame of one row comes as; all else as it is."""
+    return value[0] if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict) else value
+
+
 def as_number(value):
     """A number, also one written as text (`"3/7"`, `"3 / 7"`, `"42.9%"`, `"0,429"`); None for what is none, not finite or
     beyond LARGEST, and for text whose comma may be of thousands or of decimals.

@@ -2,7 +2,7 @@
 
 import re
 
-from course.checks.outcome import Message, Outcome, Step, is_number, remarks, show_value, unreadable
+from course.checks.outcome import Message, Outcome, Step, is_number, one_row, remarks, show_value, unreadable
 from course.legality import violations
 from course.timeline import Timeline
 
@@ -21,7 +21,7 @@ def drawing(name: str) -> Timeline:
 
 def check_spot_the_error(answer) -> Outcome:
     """Points for each of the three drawings (1) and for all three together (1)."""
-    given = answer.value()
+    given = one_row(answer.value())
     names = tuple(DRAWINGS)
     wanted = 'It is a dict such as {"a": ("F0", 1), "b": ..., "c": ...}: token and stage.'
     trouble = unreadable(given, "illegal_operations", wanted)
