@@ -178,7 +178,7 @@ def test_a_step_just_over_a_limit_is_shown_as_over_it(monkeypatch):
         case = design("a", 0, pp=8, b=8)
         card = CARDS["a"]
         slow = evaluate(Layout(1, 8, 1, 8), card.model, card.cluster, advice=False)
-        fast = replace(slow, step_seconds=slow.step_seconds / (limit + 0.002))
+        fast = replace(slow, parts={name: seconds / (limit + 0.002) for name, seconds in slow.parts.items()})
         monkeypatch.setattr(layout_design, "fastest", lambda card, fast=fast: (fast,))
         said = judged_locally(case).messages[0].text
         assert float(said.split(" times the fastest")[0].split()[-1]) > limit

@@ -140,4 +140,5 @@ def _say(replies, right):
         return Message("not-a-size", f"For {where} it returned {show_found(reply)}. {WANTED}")
     least = min(map(case.step, case.times))
     step = counted(case.micro_batches(int(number)), "micro-batch")
-    return Message("not-the-best", f"For {where} it returned {number}: a step of {step} of that size takes {case.step(int(number)):.4g} s; the shortest one takes {least:.4g} s.")
+    return Message("not-the-best", f"For {where} it returned {number}: a step of {step} "
+                   f"of that size takes {case.step(int(number)):.4g} s; the shortest one takes {least:.4g} s.")

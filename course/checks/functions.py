@@ -190,8 +190,8 @@ def _no_such_kind(name, arguments, reply, target, wanted):
         return None
     if isinstance(reply, bool):
         return Message("truth-value", f"{at} {reply}, a truth value, as a comparison gives one. {wanted}")
-    if isinstance(reply, str) and as_number(reply) is None:
-        return Message("number-as-words", f"{at} {show_value(reply)}. {number_advice(reply)} {wanted}")
+    if isinstance(reply, str) and as_number(reply) is None and (advice := number_advice(reply)):
+        return Message("number-as-words", f"{at} {show_value(reply)}. {advice} {wanted}")
     if isinstance(reply, list) and len(reply) == 1:
         return Message("list-of-one", f"{at} a list of one, {show_value(reply)}: return the number itself, without brackets, a "
                        "comma behind it or a `for`.")

@@ -206,6 +206,6 @@ def _lesson_message(key, value, numbers, instead):
         return Message("m-follows", f"`lesson_run`: m = {show_value(value)} is right for your dp. Mend dp, and m will follow.")
     if number is None and isinstance(value, str):
         advice = "Without the quotes Python computes it." if CALCULATION.fullmatch(value) else number_advice(value)
-        return Message("lesson-text", f"`lesson_run`: {key} = {show_value(value)} is text that is no number. {advice}")
+        return Message("lesson-text", f"`lesson_run`: {key} = {show_value(value)} is text that is no number. {advice}".rstrip())
     text = LESSON_SLIPS.get((key, number))
     return Message(f"lesson-{key}", f"`lesson_run`: {key} = {show_value(value)} is not it: {text or RULES[key] + '.'}")

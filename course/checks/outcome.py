@@ -10,6 +10,7 @@ from course.answers import LARGEST, UNANSWERED, Raised
 from course.timeline import Timeline
 
 DECIMAL_COMMA = re.compile(r"([-+]?\d+),(\d+)(?=\s*%?\s*$)", re.ASCII)
+WORD = re.compile(r"[^\W\d_eE]|[^\W\d_]{2}")  # a letter, but for the e of a power of ten
 MOST_DIGITS = 1000  # of a number that is written as text, and of its power of ten
 
 
@@ -102,12 +103,12 @@ def _of_thousands(text):
 
 
 def number_advice(value) -> str:
-    """What to say of text in place of a number, as a sentence; empty for what is no text."""
+    """What to say of text in place of a number, as a sentence; empty for what is no text, and for text without a word."""
     if not isinstance(value, str):
         return ""
     if len(value) <= MOST_DIGITS and _of_thousands(value):
         return "Is its comma one of thousands or of decimals? Write a point for decimals, and nothing for thousands."
-    return "That is text; give the number alone, without a word or a unit."
+    return "That is text; give the number alone, without a word or a unit." if WORD.search(value) else ""
 
 
 def is_number(value) -> bool:
