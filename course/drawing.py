@@ -114,7 +114,7 @@ def read_drawing(text, stages: int | None = None) -> Drawing:
         notes["blanks"] = [f"Row {row} is moved to the right by spaces: they are no cells, its first token counts as slot 0. "
                            "Write a `.` for each idle cell."]
     elif hole := _hole(lines):
-        notes["blanks"] = ["Row {}: {} spaces stand between `{}` and `{}`. Spaces are no cells: write a `.` for each idle "
+        notes["gap"] = ["Row {}: {} spaces stand between `{}` and `{}`. Spaces are no cells: write a `.` for each idle "
                            "cell.".format(*hole)]
     return Drawing(tuple(rows), tuple((code, _first_of(texts)) for code, texts in notes.items()))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from course.checks.orders import cells_of
 from course.checks.outcome import Message, unreadable
 from course.drawing import CONTINUED, IDLE, UNMARKED, Drawing, DrawingError, read_drawing
+from course.formulas import total_slots
 from course.legality import Violation, violations
 from course.schedule import KINDS, Operation
 from course.timeline import Timeline
@@ -58,7 +59,9 @@ def read_answer(text, name: str, stages: int, micro_batches: int) -> Reading | M
         drawing = read_drawing(text, stages)
     except DrawingError as error:
         return Message(f"drawing-{error.code}", str(error))
-    notes = [Message(code, text, good=True) for code, text in drawing.notes]
+    lacks_cells = min(map(len, drawing.rows)) < max(drawing.slots, total_slots(stages, micro_batches))
+    notes = [Message("blanks" if code == "gap" else code, text, good=True) for code, text in drawing.notes
+             if code != "gap" or lacks_cells]
     rows = [drawing.operations(row) for row in range(len(drawing.rows))]
     numbers = {operation.micro_batch for row in rows for operation, _, _ in row}
     if numbers and min(numbers) >= 1 and max(numbers) == micro_batches:
