@@ -10,6 +10,8 @@ IDLE, CONTINUED, UNMARKED = ".", "~", "?"
 STUB = "..."
 # possessive, so that a long row of blanks is gone through once
 _LABEL = re.compile(r"^\s*+(?:(?:stage|rank|gpu|device)\s*+)?([0-9]{0,6}+)\s*+[:|]\s*+", re.IGNORECASE)
+# a token, the blanks after it, and the token behind them
+_GAP = re.compile(r"(?<!\S)([^\s,|]{1,20}+)( +)(?=([^\s,|]{1,20}))")
 _READABLE = re.compile(r"\d{0,6}[FBIW]\d{1,6}", re.ASCII)
 
 
@@ -111,7 +113,17 @@ def read_drawing(text, stages: int | None = None) -> Drawing:
         row = indents.index(max(indents))
         notes["blanks"] = [f"Row {row} is moved to the right by spaces: they are no cells, its first token counts as slot 0. "
                            "Write a `.` for each idle cell."]
+    elif hole := _hole(lines):
+        notes["gap"] = ["Row {}: {} spaces stand between `{}` and `{}`. Spaces are no cells: write a `.` for each idle "
+                           "cell.".format(*hole)]
     return Drawing(tuple(rows), tuple((code, _first_of(texts)) for code, texts in notes.items()))
+
+
+def _hole(lines):
+    """(row, width, token before, token after) of the first gap in which a token and the gaps beside it would fit; or None."""
+    gaps = [(row, *gap) for row, line in enumerate(lines) if "\t" not in line for gap in _GAP.findall(_LABEL.sub("", line))]
+    usual = min((len(blanks) for _, _, blanks, _ in gaps), default=0)
+    return next(((row, len(blanks), before, after) for row, before, blanks, after in gaps if len(blanks) >= 2 * usual + 2), None)
 
 
 def _first_of(texts):

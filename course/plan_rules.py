@@ -1,6 +1,7 @@
 """The rules of an experiment plan: rows read from plain data, and for each that breaks a rule the nearest that obeys it."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields
@@ -19,6 +20,8 @@ COUNTS = ("pp", "chunks", "micro_batches", "micro_batch_size", "dp", "layers")
 FACTORS = {"slow_stage": (1, SLOWEST), "message": (0, LONGEST)}
 MISSING = {**USUAL, "chunks": 1, "dp": 1}  # what may be left out
 SAID = {"interleaved": "interleaved_1f1b", "looped": "looped_bfs", "bfs": "looped_bfs"}
+LETTERS = {"p": "pp", "v": "chunks", "m": "micro_batches", "b": "micro_batch_size", "d": "dp"}  # as the lessons' tables have them
+WRITTEN = re.compile(r"\s*[-+]?\d{1,20}(\.\d{1,20})?\s*", re.ASCII)  # a number as text
 TYPICAL = Row("1f1b", 4, 1, 8, 4)
 EXAMPLE = written(TYPICAL.as_dict())
 UNWRITTEN = "..."
@@ -135,9 +138,9 @@ def _read_row(item, layers):
         return None, ("not-a-row", f"a row is a dict such as {EXAMPLE}; found {_show(item)}.")
     if set(item) == CONFIGURATION:
         return None, ("not-a-row", f"a row is a dict such as {EXAMPLE}, not a PPConfig, which knows no schedule.")
-    written_out = {_text(key).strip(): value for key, value in item.items() if value is not None or key not in MISSING}
+    written_out = _by_name({_text(key).strip(): value for key, value in item.items() if value is not None or key not in MISSING})
     given = {**MISSING, "layers": layers, **written_out}
-    given |= {name: _whole(given[name]) for name in (*COUNTS, *FACTORS) if name in given}
+    given |= {name: _number(given[name]) for name in (*COUNTS, *FACTORS) if name in given}
     given["schedule"] = _schedule(given.get("schedule"))
     broken = next(_broken(given), None)
     return (given, broken) if broken else (Row(**given), None)
@@ -200,8 +203,17 @@ def _schedule(name):
     return SAID.get(plain, plain) if plain else name
 
 
-def _whole(value):
-    """4.0 and Fraction(4) as 4; all else as it is."""
+def _by_name(cells):
+    """The cells by the names of a row's parts, where a letter or a name in capitals stands for one that is not there."""
+    meant = {key: LETTERS.get(key.lower(), key.lower()) for key in cells if key not in NAMES}
+    names = Counter([*(key for key in cells if key in NAMES), *meant.values()])
+    return {meant[key] if meant.get(key) in NAMES and names[meant[key]] == 1 else key: value for key, value in cells.items()}
+
+
+def _number(value):
+    """4.0, Fraction(4) and "4" as 4, "1.5" as 1.5; all else as it is."""
+    if isinstance(value, str) and WRITTEN.fullmatch(value):
+        value = float(value) if "." in value else int(value)
     whole = value.denominator == 1 if isinstance(value, Fraction) else isinstance(value, float) and value.is_integer()
     return int(value) if whole else value
 

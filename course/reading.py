@@ -9,7 +9,7 @@ from pathlib import Path
 
 from course.answers import LocalAnswer
 from course.checks.functions import ask
-from course.checks.orders import NoOrder, arguments_of, read_order, schedule_from
+from course.checks.orders import NoOrder, arguments_of, cells_of, read_order, schedule_from
 from course.checks.outcome import Message, show_value, unreadable
 from course.drawing import CONTINUED, IDLE, UNMARKED, Drawing, DrawingError, read_drawing
 from course.real_run import RealRun
@@ -62,6 +62,8 @@ def read_schedule(subject, ranks: int | None = None, micro_batches: int | None =
         value = [value[rank] for rank in sorted(value, key=_rank_of)]
     if isinstance(value, str):
         return _of_text(value, ranks, micro_batches)
+    if isinstance(value, list):
+        value = [cells_of(row) for row in value]
     if not isinstance(value, list) or not value or not all(isinstance(row, str | list) for row in value):
         raise ValueError(f"{show_value(value)} is no schedule: give {FORMS}")
     rows = [row if isinstance(row, str) else " ".join(map(str, row)) for row in value]

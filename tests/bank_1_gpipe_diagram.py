@@ -58,6 +58,7 @@ RIGHT_DIAGRAMS = [
     diagram(FIRST_OUT + ". . . .\n", 10, "right", "idle-row"),
     diagram("# stage 0 first\n" + FIRST_OUT.replace("\n.", "  # done\n.", 1), 10, "right"),
     diagram(" " + FIRST_OUT.replace("\n", "\n    "), 10, "right"),
+    Case("ex1-diagram", f"import pandas\ngpipe_diagram = pandas.DataFrame({[line.split() for line in ROWS]})", 10, ("right",)),
     Case("ex1-diagram", f"gpipe_diagram = {ROWS!r}", 10, ("right",)),
     Case("ex1-diagram", f"import numpy\ngpipe_diagram = numpy.array({[line.split() for line in ROWS]!r})", 10, ("right",)),
     Case("ex1-diagram", """
@@ -105,6 +106,12 @@ WRONG_DIAGRAMS = [
     diagram(row(0, ROWS[0].replace(".  ", "", 1)), 4, "cell-missing", "backward-too-early"),
     diagram(row(1, ROWS[1].replace(".  ", "", 1)), 4, "cell-missing", "forward-too-early"),
     diagram("\n".join("   " * line.count(". ", 0, line.index("F0")) + line.lstrip(". ") for line in ROWS), 4, "blanks"),
+    diagram(FIRST_OUT.replace(".", " "), 4, "blanks"),
+    Case("ex1-diagram", f"import pandas\ngpipe_diagram = pandas.DataFrame({[line.split() for line in ROWS[:2]]})", 3.5,
+         ("row-missing",)),
+    diagram("\n".join([ROWS[0], "", *ROWS[2:]]), 5.25, "row-missing"),
+    diagram(FIRST_OUT.replace("B2", "W2"), 3.75, "missing", "split-backward"),
+    diagram(row(0, ROWS[0].replace(".", " ")), 4, "blanks", "cell-missing"),
     diagram(FIRST_OUT.replace("F3", "F4"), 4.2, "unknown", "missing"),
     diagram(row(3, ROWS[3].replace(" B3", "")).replace("B0", "3B3 B0", 1), 5.25, "wrong-rank"),
     diagram("F0 F1 F2 F3 . . . . . . B3 3B0 B1 B0\n. F0 F1 F2 F3 . . . . B3 B2 B1 B0 .\n"
@@ -137,6 +144,7 @@ RIGHT_BUBBLES = [
     bubbles("__import__('numpy').full(4, 6)", "__import__('numpy').float32(3) / 7", 4),
     bubbles("{0: 6, 1: 6, 2: 6, 3: 6}", "'3/7'", 4),
     bubbles("[6, 6, 6, 6]", "'42.9%'", 4),
+    bubbles("[6, 6, 6, 6]", "'0,429'", 4),
     bubbles("map(int, '6666')", "__import__('decimal').Decimal(3) / 7", 4),
 ]
 WRONG_BUBBLES = [
@@ -223,6 +231,7 @@ WRONG_SPOTTED = [
     spotted('{"a": ("B0", -1), "b": ("F2", 1.5), "c": ("B2", "-2")}', 0, "not-there", "not-a-pair"),
     spotted('{"a": ("B0", 2), "b": ("F2", 1), "c": ("B2", 2)}', 2, "the-needed-one"),
     spotted('{"a": ("B0", 1), "b": ("F2", 0), "c": ("F2", 2)}', 1, "the-needed-one"),
+    spotted('{"a": ("F0", 1)}', 0, "is-legal"),
     spotted('{"a": ("B1", 0), "b": ("F1", 1), "c": ("F0", 0)}', 0, "is-legal"),
     spotted('{"a": ("B\u0660", 1), "b": 2**4000, "c": ("B2", "\u0662")}', 0, "not-a-pair"),
     spotted('{"a": "B0", "b": 1, "c": None}', 0, "not-a-pair", "unanswered"),

@@ -48,6 +48,8 @@ RIGHT_ORDERS = [
     order(LOOP + "return tuple(order)", 8),
     order(LOOP + "return (token for token in order)", 8),
     order(LOOP + "return numpy.array(order)", 8, header="import numpy"),
+    order(LOOP + "return pandas.DataFrame(order)", 8, header="import pandas"),
+    order(LOOP + "return pandas.DataFrame([order])", 8, header="import pandas"),
     order(LOOP + "return order[:1] + ['.'] * 3 + order[1:]", 8),
     order(LOOP + "return [f'{stage}{token}' for token in order]", 8),
     order(LOOP + "return [f'{stage + 1}{token}' for token in order]", 8),

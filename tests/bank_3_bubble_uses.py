@@ -32,7 +32,14 @@ RIGHT_INVERSE = [
     return high""", 3),
     inverse("str(max(1, math.ceil((p - 1) * (1 - fraction) / fraction)))", 3),
 ]
+RECURSION = """
+    def least(m):
+        return m if (p - 1) / (m + p - 1) <= fraction else least(m + 1)
+    return least({})"""
 WRONG_INVERSE = [
+    inverse(RECURSION.format(1), 2, "calls-itself-too-often"),
+    inverse(RECURSION.format("p"), 2, "starts-at-p"),
+    inverse("\n    return micro_batches_needed(p, fraction)", 0, "raised"),
     Case("ex3-inverse", "micro_batches_needed = ...", 0, ("unanswered",)),
     inverse("\n    ...", 0, "unanswered"),
     Case("ex3-inverse", "micro_batches_needed = 27", 0, ("not-a-function",)),
@@ -116,7 +123,7 @@ WRONG_DEFINITIONS = [
     definitions("(p - 1) / m", "x ** 2", 1, "to_fraction_of_total-wrong"),
     definitions("(p - 1) / m", "None", 1, "unanswered"),
     definitions("(p - 1) / m", "x / (1 + m)", 1, "raised"),
-    definitions("'(p-1)/m'", "[x]", 0, "bubble_over_ideal-wrong", "list-of-one"),
+    definitions("'(p-1)/m'", "[x]", 0, "number-as-words", "list-of-one"),
     definitions("float('inf')", "{x}", 0, "refused"),
 ]
 

@@ -72,6 +72,7 @@ RIGHT_ORDERS = [
     order(5, "other-m", result="order + B[len(F) - w:] if m % p == 0 else ['nonsense']"),
 ]
 WRONG_ORDERS = [
+    written(COURSE + "    return [f'{op.micro_batch}{op.kind}{op.stage}' for op in row]", 0, "stage-and-micro-batch-swapped"),
     Case("ex4-order", "interleaved_1f1b = ...", 0, ("unanswered",)),
     written("    ...", 0, "unanswered"),
     Case("ex4-order", "interleaved_1f1b = ['0F0', '0B0']", 0, ("not-a-function",)),

@@ -34,6 +34,10 @@ RIGHT_LAYERS = [
     Case("ex4-layers", "layers_of = lambda L, p, v, r, c: [*range(L)][(c * p + r) * L // (p * v):][:L // (p * v)]", 3),
 ]
 WRONG_LAYERS = [
+    one("f'{(chunk * p + rank) * k}-{(chunk * p + rank + 1) * k - 1}'", 0, "not-a-list-of-numbers"),
+    one("', '.join(map(str, range((chunk * p + rank) * k, (chunk * p + rank + 1) * k)))", 0, "not-a-list-of-numbers"),
+    one("[f'layer {layer}' for layer in range((chunk * p + rank) * k, (chunk * p + rank + 1) * k)]", 0,
+        "not-a-list-of-numbers"),
     Case("ex4-layers", "layers_of = ...", 0, ("unanswered",)),
     layers("    ...", 0, "unanswered"),
     Case("ex4-layers", "layers_of = [0, 1]", 0, ("not-a-function",)),
@@ -41,7 +45,7 @@ WRONG_LAYERS = [
     one("[*range((rank * p + chunk) * k, (rank * p + chunk + 1) * k)]", 0, "rank-and-chunk-swapped"),
     layers("""    k, place = num_layers // (p * v), p - 1 - rank if chunk % 2 else rank
     return range((chunk * p + place) * k, (chunk * p + place + 1) * k)""", 1, "zigzag"),
-    one("{'layers': [0]}", 0, "layers_of-wrong"),
+    one("{'layers': [0]}", 0, "not-a-list-of-numbers"),
     one("[*range((chunk * p + rank) * (L // p), (chunk * p + rank + 1) * (L // p))]", 0, "divided-by-p-only"),
     one("[*range((chunk * p + rank) * (L // v), (chunk * p + rank + 1) * (L // v))]", 0, "divided-by-v-only"),
     one("[*range(rank * L // p, (rank + 1) * L // p)]", 0, "no-chunks"),
@@ -63,7 +67,7 @@ WRONG_LAYERS = [
     layers("    k = num_layers // (p * v)\n    return [*range((chunk * p + rank) * k, (chunk * p + rank + 1) * k)]", 0,
            "rank-and-chunk-swapped", head="def layers_of(num_layers, p, v, chunk, rank):\n"),
     one("[*range(((v - 1 - chunk) * p + rank) * k, ((v - 1 - chunk) * p + rank + 1) * k)]", 1, "layers_of-wrong"),
-    one("f'{(chunk * p + rank) * k} to {(chunk * p + rank + 1) * k}'", 0, "layers_of-wrong"),
+    one("f'{(chunk * p + rank) * k} to {(chunk * p + rank + 1) * k}'", 0, "not-a-list-of-numbers"),
     one("[float('nan')]", 0, "refused"),
     one("1 / 0", 0, "raised"),
     layers("    return [0, 1]", 0, "raised", head="def layers_of(num_layers, p, v):\n"),
@@ -97,6 +101,8 @@ RIGHT_FLAGS = [
     flags("class Refusal(ValueError): pass\n" + DECODE.replace("raise ValueError", "raise Refusal")),
     flags(DECODE, '{"m": 64.0, "V": "4", "dp ": True + 0}', 4, "lesson-right"),
     flags(DECODE, "(1, 64, 4)", 4, "lesson-right"),
+    flags(f"import pandas\n{DECODE}", 'pandas.DataFrame([{"dp": 1, "m": 64, "v": 4}])', 4, "lesson-right"),
+    flags(DECODE, '{"dp": "1,0", "m": "64", "v": 4}', 4, "lesson-right"),
     flags(DECODE, "dict(dp=8 / (2 * 4), m=Fraction(128, 2), v=decode(48, 4, 3))", 4),
     flags(DECODE, "dict(dp=__import__('numpy').int8(1), m=128 // 2, v=4, bubble=3/259)", 4),
 ]
@@ -144,6 +150,8 @@ WRONG_FLAGS = [
     flags(DECODE, '{"dp": "8 / (2 * 4)", "m": "128/(2*1)", "v": "48//4//3"}', 2.5, "lesson-text"),
     flags(DECODE, 'dict(dp=1e308, m=2**4000, v=4)', 3, "lesson-text"),
     flags(DECODE, 'dict(dp=1, m=Fraction(2**4000, 3), v=4)', 3.5, "lesson-text"),
+    flags(DECODE, 'dict(dp="1 replica", m="64 micro-batches", v="4 chunks")', 2.5, "lesson-text"),
+    flags(DECODE, '{"DP": 1, "micro_batches": 64, "chunks": 4}', 3, "other-key"),
     flags(DECODE, '[1, 64]', 2.5, "not-a-dict"),
     flags(DECODE, '"dp=1"', 2.5, "not-a-dict"),
     flags(DECODE, '{1, 64, 4}', 3, "lesson-m", "lesson-v"),
@@ -177,6 +185,10 @@ activation_factor = lambda p, v: simulate(schedules.interleaved_1f1b(p, 2 * p, v
 """, 4),
 ]
 WRONG_COSTS = [
+    cost(BUBBLE, "f'{2 * m * (p * v - 1)} messages'", FACTOR, 2.5, "number-as-words"),
+    cost(BUBBLE, MESSAGES, "f'{1 + (p - 1) / (p * v):.4f}x'", 3, "number-as-words"),
+    cost(BUBBLE, "(m * (p * v - 1),) * 2", FACTOR, 2.5, "total-of-parts"),
+    cost(BUBBLE, "dict.fromkeys(('forward', 'backward'), m * (p * v - 1))", FACTOR, 2.5, "total-of-parts"),
     cost("...", "...", "...", 0, "unanswered"),
     Case("ex4-cost", "bubble_interleaved = boundary_messages = activation_factor = ...", 0, ("unanswered",)),
     Case("ex4-cost", "bubble_interleaved, boundary_messages, activation_factor = 3/19, 112, 1.375", 0, ("not-a-function",)),

@@ -24,6 +24,7 @@ RIGHT_DESIGNS = [
     text("a", "dict(tp=1, pp=1, dp=__import__('numpy').int64(8), micro_batch_size=1, chunks=1, nodes=__import__('numpy')"
               ".arange(8).reshape(1, 8))", 2),
     text("a", "__import__('course.layout').layout.Layout(1, 1, 8, 1)", 2, "nodes-taken"),
+    text("a", "__import__('pandas').DataFrame([dict(tp=1, pp=1, dp=8, micro_batch_size=1, chunks=1)])", 2, "nodes-taken"),
     design("b", 3, "design-right", tp=8),
     design("b", 3, "design-right", tp=8, b=2),
     design("b", 3, "design-right", tp=8, b=4),

@@ -17,6 +17,11 @@ def drawn(points, *codes, before="", after="", rows="list(DEFAULT)", **changes):
     return Case("ex6-conclusions", f"{table}{before}\nconclusions = {{{body}}}\n{after}", points, codes)
 
 
+def only(points, *codes, **answers):
+    """These conclusions of the default table, and no others."""
+    return drawn(points, *codes, **(dict.fromkeys(TRUE) | answers))
+
+
 def spoilt(points, *codes, busy="{4: 0.5}", **changes):
     """The same from a table of which some rows were measured on a busy machine: by how much their bubble is larger."""
     return drawn(points, *codes, before=f"table = noisy({busy}, rows)", **changes)
@@ -117,6 +122,10 @@ WRONG_CONCLUSIONS = [
     drawn(7.5, "as-predicted", j="False"),
     drawn(7, "unanswered", a="..."),
     drawn(7, "unanswered", a=None),
+    only(0, "not-the-shortest", a="6"),
+    only(0, "not-the-shortest", "not-the-fullest", a="6", b="1"),
+    only(3, "counted-from-zero", a="6", b="1", c="3"),
+    only(1, "counted-from-zero", d="0"),
     drawn(7, "no-such-row", a="9"),
     drawn(7, "no-such-row", a="-1"),
     drawn(7, "not-a-row", a="'the seventh'"),

@@ -23,6 +23,10 @@ RIGHT_PLANS = [
     plan(f"[{A}, {B}, {C}, {{**{A}, 'slow_stage': 2}}]", 6, "plan-right"),
     plan(f"({A}, {B}, {C}, {{**{A}, 'message': 40}})", 6, "plan-right"),
     plan("[row.as_dict() for row in DEFAULT]", 6, "plan-right", before="from course.plan import DEFAULT"),
+    plan("[{key: str(value) for key, value in row.as_dict().items()} for row in DEFAULT]", 6, "plan-right",
+         before="from course.plan import DEFAULT"),
+    plan("[dict(zip(('schedule', 'p', 'v', 'm', 'b', 'DP'), row)) for row in (('1f1b', 2, 1, 8, 4, 1), ('looped_bfs', 4, 4, "
+         "16, 2, 1))]", 6),
     plan("DEFAULT", 6, "plan-right", before="from course.plan import DEFAULT"),
     plan(f"pandas.DataFrame([{A}, {B}, {C}])", 6, before="import pandas"),
     plan(f"pandas.DataFrame([{A}, {B}, {C}, {{**{A}, 'slow_stage': 2}}])", 6, "plan-right", before="import pandas"),
@@ -77,6 +81,7 @@ WRONG_PLANS = [
     beside("'pp': ...", 5.5, "missing-key"),
     beside("{'schedule': '1f1b', 'pp': 2}", 5.5, "missing-key"),
     beside("{**a, 'micro_batch': 8}", 5.5, "unknown-key"),
+    beside("{**a, 'm': 8}", 5.5, "unknown-key"),
     beside("'schedule': 'pipedream'", 5.5, "unknown-schedule"),
     beside("'pp': 16", 5.5, "too-large"),
     beside("'micro_batches': 128", 5.5, "too-large"),

@@ -20,6 +20,18 @@ def session():
         yield session
 
 
+@pytest.mark.parametrize(("drawing", "said", "unsaid"), [
+    (bank.FIRST_OUT.replace(".  .  .  .", " " * 10), "Spaces are no cells", "Your backwards go"),
+    ("\n".join([bank.ROWS[0], "", *bank.ROWS[2:]]), "3 rows for 4 stages", "Stage 3"),
+    (bank.row(1, bank.ROWS[1].replace(".  F0 F1", "F0 . F1").replace("F3 ", "F3     ")), "starts at slot 0",
+     "Spaces are no cells"),
+    (bank.FIRST_OUT.replace("F2", "W2"), "there are only F and B", "I and W"),
+])
+def test_a_drawing_is_not_told_what_is_not_so(drawing, said, unsaid):
+    texts = " ".join(message.text for message in judged_locally(bank.diagram(drawing, 0)).messages)
+    assert said in texts and unsaid not in texts
+
+
 test_bank_in_the_notebook, test_bank_from_outside = bank_tests(CASES)
 
 

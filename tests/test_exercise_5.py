@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -15,7 +16,7 @@ from course.layout.memory import activation_bytes, state_bytes
 from course.layout.volumes import dp_bytes, pp_bytes, tp_bytes
 from tests import bank_5_tp_pp_dp_design as bank
 from tests.bank import assert_verdict, bank_tests, judged_locally, judged_remotely
-from tests.bank_5_designs import design
+from tests.bank_5_designs import design, text
 
 CASES = bank.RIGHT + bank.WRONG
 QUESTIONS = {"tp": TP, "pp": PP, "dp": DP, "state": STATE, "activations": ACTIVATIONS}
@@ -170,6 +171,24 @@ def test_tp_across_nodes_is_over_twice_as_slow_on_card_c():
     best = layout_design.fastest(CARDS["c"])[0].step_seconds
     apart = evaluate(Layout(8, 1, 1, 1), CARDS["c"].model, CARDS["c"].cluster)
     assert apart.step_seconds > 2 * best and apart.links["tp"] == "across nodes"
+
+
+def test_a_step_just_over_a_limit_is_shown_as_over_it(monkeypatch):
+    for limit, _ in layout_design.SLOWER:
+        case = design("a", 0, pp=8, b=8)
+        card = CARDS["a"]
+        slow = evaluate(Layout(1, 8, 1, 8), card.model, card.cluster, advice=False)
+        fast = replace(slow, parts={name: seconds / (limit + 0.002) for name, seconds in slow.parts.items()})
+        monkeypatch.setattr(layout_design, "fastest", lambda card, fast=fast: (fast,))
+        said = judged_locally(case).messages[0].text
+        assert float(said.split(" times the fastest")[0].split()[-1]) > limit
+
+
+def test_an_unknown_entry_of_a_right_design_is_a_remark():
+    sound, slow = ({message.code: message.good for message in judged_locally(case).messages} for case in (
+        text("a", "dict(tp=1, pp=1, dp=8, micro_batch_size=1, zero=3)", 2),
+        text("a", "dict(tp=1, pp=8, dp=1, micro_batch_size=8, zero=3)", 1)))
+    assert sound["unknown-key"] and not slow["unknown-key"]
 
 
 def test_both_layouts_of_card_c_are_named_as_equal():

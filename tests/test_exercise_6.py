@@ -165,11 +165,18 @@ def test_the_lessons_four_configurations():
 @pytest.mark.parametrize(("value", "code"), [
     (PPConfig(8, 32, 1), "mended"), (PPConfig(8, 8, 4), "mended"), (PPConfig(8, 8, 2, dp=2), "mended"),
     (PPConfig(8, 64, 1), "other-batch"), (PPConfig(4, 32, 1), "other-pp"), (PPConfig(8, ..., ...), "unanswered"),
+    (PPConfig("8", "32", 1), "number-as-text"),
     (PPConfig(8, 64, 0.5), "not-whole"), (PPConfig(8, -32, -1), "not-whole"), (..., "unanswered"), (32, "not-a-configuration"),
 ])
 def test_mending_the_fourth(value, code):
     outcome = judge_mended(LocalAnswer(value))
     assert outcome.codes == (code,) and outcome.points == (code == "mended")
+
+
+def test_what_is_the_same_of_several_rows_is_said_once():
+    rows = [row | {"colour": "red"} for row in PLAN[:6]]
+    message, = judge("ex6-plan", LocalAnswer(rows)).messages
+    assert message.text.startswith("Rows 1 to 6: there is no key 'colour'")
 
 
 HUGE = [2**4000, -2**4000, 1e308, -1e308, 5e-324, Fraction(2**4000, 3), Fraction(1, 2**4000), Fraction(2**4000 - 1, 2**4000),

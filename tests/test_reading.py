@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy
+import pandas
 import pytest
 
 from course import Schedule, Timeline, schedules, simulate, violations
@@ -24,6 +25,7 @@ def of_function(p, m, stage):
     ORDERS.splitlines(), [line.split() for line in ORDERS.splitlines()], tuple(map(tuple, map(str.split, ORDERS.splitlines()))),
     {1: "F0 B0 F1 B1", 0: "F0 F1 B0 B1"}, {"rank 10": ["F0", "B0", "F1", "B1"], "rank 9": ["F0", "F1", "B0", "B1"]},
     (line for line in ORDERS.splitlines()), numpy.array([line.split() for line in ORDERS.splitlines()]),
+    pandas.DataFrame([line.split() for line in ORDERS.splitlines()]),
     "0F0,0F1,,0B0,0B1\n1F0,1B0,1F1,1B1\n", schedules.one_f_one_b(2, 2).ranks, to_line(schedules.one_f_one_b(2, 2)),
     f"> {to_line(schedules.one_f_one_b(2, 2))}\n", '"pp1/1f1b/p2/m2/end"',
 ])
@@ -34,7 +36,8 @@ def test_one_order_in_many_forms(form):
 
 
 @pytest.mark.parametrize("form", [DRAWING, DRAWING.splitlines(), [line.split() for line in DRAWING.splitlines()],
-                                  DRAWING.replace(".", "?"), "F0, F1, ., B0, ., B1\n., F0, B0, F1, B1, ."])
+                                  DRAWING.replace(".", "?"), pandas.DataFrame([line.split() for line in DRAWING.splitlines()]),
+                                  "F0, F1, ., B0, ., B1\n., F0, B0, F1, B1, ."])
 def test_what_has_idle_cells_is_a_drawing_and_keeps_its_slots(form):
     found = read_schedule(form)
     assert isinstance(found, Timeline) and str(found) == DRAWING.replace(" .\n", "\n") and found.starts[0] == (0, 1, 3, 5)

@@ -8,6 +8,7 @@ from course.checks.fresh import drawn
 from course.checks.functions import FUTILE, Named, no_reply, same
 from course.checks.outcome import Message, Outcome, Step, as_number, show_found
 from course.formulas import bubble_fraction
+from course.words import counted
 
 WANTED = "It returns a micro-batch size, one of the keys of `times`."
 
@@ -138,5 +139,6 @@ def _say(replies, right):
     if number not in case.times:
         return Message("not-a-size", f"For {where} it returned {show_found(reply)}. {WANTED}")
     least = min(map(case.step, case.times))
-    return Message("not-the-best", f"For {where} it returned {number}: a step of {case.micro_batches(int(number))} micro-batches "
+    step = counted(case.micro_batches(int(number)), "micro-batch")
+    return Message("not-the-best", f"For {where} it returned {number}: a step of {step} "
                    f"of that size takes {case.step(int(number)):.4g} s; the shortest one takes {least:.4g} s.")

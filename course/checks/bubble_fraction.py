@@ -2,6 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 
 from course.checks.fresh import ask_and_confirm, confirm, drawn, pipeline
 from course.checks.functions import Slip, ask, close, first_wrong, judge_replies, no_reply, rounded
@@ -11,6 +12,7 @@ from course.formulas import bubble_fraction, bubble_over_ideal
 
 POINTS = ((1, 1), (4, 8), (1, 6), (2, 1), (8, 4), (3, 7), (5, 40), (16, 128))
 NEARLY = Fraction(1, 10**9)  # how far apart two factors of floats may be, of one of them
+MOST_SLOTS = 4  # of a forward and a backward together, in a unit that somebody may have meant
 
 TOTAL = "It returns the slots from the first forward to the end of the last backward."
 BUSY = "It returns the slots in which one stage works, in the unit of `total_slots`."
@@ -29,6 +31,12 @@ TOTAL_SLIPS = (
     ("wait-twice", "this waits too long. While the pipeline fills there are only forwards, and only backwards while it drains: "
      "neither wait is as long as a forward and a backward for each stage.", lambda p, m: m + 2 * (p - 1)),
     ("constant", "it gives the same for every p and m. Does a step take as long whatever they are?", lambda p, m: 1),
+)
+BY_ONE_SLOT = (
+    Slip("total-slot-too-short", "one slot too short for every p and m. Is the first slot counted, or only the number of the "
+         "last one returned? Slots are counted from 0.", lambda p, m: 2 * (m + p - 1) - 1),
+    Slip("total-slot-too-long", "one slot too long for every p and m: with one stage and one micro-batch there are one forward "
+         "and one backward.", lambda p, m: 2 * (m + p - 1) + 1),
 )
 BUSY_SLIPS = (
     ("is-total", "this is as long as the whole step. Busy is only what one stage computes itself.", lambda p, m: m + p - 1),
@@ -82,7 +90,7 @@ def check_derive(total, busy, fraction) -> Outcome:
     one's own slots, 2 more when it is right). Any unit: slots, pairs of F and B, one stage or all of them."""
     totals, busies = ask(total, POINTS), ask(busy, POINTS)
     fractions = ask_and_confirm(fraction, POINTS, bubble_fraction, pipeline, close)
-    total_said, total_unit = _judge_slots("total_slots", total, totals, lambda p, m: m + p - 1, TOTAL, TOTAL_SLIPS)
+    total_said, total_unit = _judge_slots("total_slots", total, totals, lambda p, m: m + p - 1, TOTAL, TOTAL_SLIPS, BY_ONE_SLOT)
     busy_said, busy_unit = _judge_slots("busy_slots", busy, busies, lambda p, m: m, BUSY, BUSY_SLIPS)
     same_unit = not (total_unit and busy_unit) or total_unit == busy_unit
     if not same_unit:
@@ -126,8 +134,15 @@ def _scaled(shape, replies):
     return (lambda p, m: factors[0] * shape(p, m)) if factors else None
 
 
-def _judge_slots(name, answer, replies, shape, wanted, slips):
-    """(message, unit): the unit is (one stage or all, factor), None when the function is wrong in every unit."""
+def _in_slots(shape, p, m):
+    return 2 * shape(p, m)
+
+
+def _judge_slots(name, answer, replies, shape, wanted, slips, in_slots=()):
+    """(message, unit): the unit is (one stage or all, factor), None when the function is wrong in every unit.
+
+    `slips` are wrong in any unit, `in_slots` in slots.
+    """
     meant = shape
     for stages, grown in (("one stage", shape), ("all stages", lambda p, m: p * shape(p, m))):
         truth = _scaled(grown, replies)
@@ -141,7 +156,10 @@ def _judge_slots(name, answer, replies, shape, wanted, slips):
                            f"included{_in_unit(unit)}.", good=True), unit
     usable = {point: reply for point, reply in replies.items() if no_reply(name, point, reply, wanted) is None}
     found = [Slip(code, text, scaled) for code, text, formula in slips if (scaled := _scaled(formula, usable))]
-    truth = _scaled(meant, usable) or meant
+    truth = _scaled(meant, usable)
+    if truth is None or not _at_most_sizes(usable, truth):
+        truth = partial(_in_slots, meant)
+    found += in_slots
     return judge_replies(name, replies, truth, wanted, "", found, _advice(usable, truth, wanted), _in_its_unit), None
 
 
@@ -168,11 +186,17 @@ def _as_float(factor):
 
 
 def _advice(replies, truth, wanted):
-    """In which unit it is right at other sizes, where there are several of them."""
-    if sum(_in_its_unit(reply, truth(*point)) for point, reply in replies.items()) < 2:
+    """In which unit it is right at most other sizes, where that is one that somebody may have meant."""
+    unit = Fraction(truth(1, 1))
+    if not _at_most_sizes(replies, truth) or unit > MOST_SLOTS or 2 * unit % 1:
         return f"{wanted} Count it in a drawing of this size."
-    return (f"{wanted} At other sizes yours is right, if one forward and one backward together count as "
-            f"{show_value(Fraction(truth(1, 1)).limit_denominator(1000))}.")
+    return (f"{wanted} At most other sizes yours is right, if one forward and one backward together count as "
+            f"{show_value(unit)}.")
+
+
+def _at_most_sizes(replies, truth):
+    """Whether it is right at more than half of the sizes: a unit that fits fewer of them fits by chance."""
+    return 2 * sum(_in_its_unit(reply, truth(*point)) for point, reply in replies.items()) > len(replies)
 
 
 def _units_message(total, busy):

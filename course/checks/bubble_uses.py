@@ -3,8 +3,9 @@
 import math
 from fractions import Fraction
 
-from course.checks.fresh import ask_and_confirm, confirm, disproof, pipeline
-from course.checks.functions import Slip, ask, close, first_wrong, judge_replies, rounded, same
+from course.answers import Raised
+from course.checks.fresh import ask_and_confirm, confirm, disproof, drawn, pipeline
+from course.checks.functions import Slip, ask, call, close, first_wrong, judge_replies, rounded, same
 from course.checks.numbers import CUT
 from course.checks.outcome import Message, Outcome, Step
 from course.formulas import bubble_fraction, bubble_over_ideal, micro_batches_needed, to_fraction_of_total
@@ -88,7 +89,8 @@ def _between_two(random):
 
 
 def check_inverse(answer) -> Outcome:
-    """Points for the smallest m with several stages (2; 1 when one beside it or not whole), and for one stage (1)."""
+    """Points for the smallest m with several stages (2; 1 when one beside it, not whole, or too deep a recursion for many
+    micro-batches), and for one stage (1)."""
     replies = ask(answer, SEVERAL + ONE)
     several = {point: reply for point, reply in replies.items() if point in SEVERAL}
     several |= confirm(answer, SEVERAL, replies, micro_batches_needed, _between_two)
@@ -100,16 +102,31 @@ def check_inverse(answer) -> Outcome:
                          "the smallest m, never one too few.", INVERSE_SLIPS,
                          f"{MICRO_BATCHES} Put yours into your `bubble_fraction`: it must be at most the fraction, and with one "
                          "micro-batch fewer above it.")
-    nearly = [] if right else [slip for slip in NEARLY if slip.code == said.code]
+    deep = None if right else _too_deep(answer, several)
+    said = deep or said
+    nearly = [] if right or deep else [slip for slip in NEARLY if slip.code == said.code]
     if nearly and (other := disproof(answer, "micro_batches_needed", nearly, SEVERAL, micro_batches_needed, _between_two,
                                      MICRO_BATCHES)):
         nearly, said = [], other
     messages = [said]
-    if right and not single:
+    if (right or deep) and not single:
         messages.append(_one_stage_message(alone))
-    steps = (Step("several stages", 2, 1 if right else Fraction(1, 2) if nearly else 0),
-             Step("one stage", 1, single and bool(right or nearly)))
+    steps = (Step("several stages", 2, 1 if right else Fraction(1, 2) if nearly or deep else 0),
+             Step("one stage", 1, single and bool(right or nearly or deep)))
     return Outcome(steps, tuple(messages))
+
+
+def _too_deep(answer, replies):
+    """The message for a function that is right but where it calls itself more often than Python lets it; None for another."""
+    replies = replies | ask(answer, drawn(answer, _between_two, SEVERAL))
+    deep = [point for point, reply in replies.items() if isinstance(reply, Raised) and reply.type == "RecursionError"]
+    others = {point: reply for point, reply in replies.items() if point not in deep}
+    if not deep or len(deep) > len(others) or first_wrong(others, micro_batches_needed) is not None:
+        return None
+    at = call("micro_batches_needed", deep[0])
+    return Message("calls-itself-too-often", f"{at}: right where few micro-batches are needed. "
+                   "Here it calls itself more often than Python lets a function. A loop does the same without that limit, a "
+                   "formula without the steps.")
 
 
 def _one_stage_message(replies):

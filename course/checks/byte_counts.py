@@ -19,6 +19,7 @@ from course.layout.placement import Layout
 TOLERANCE = 0.01
 UNITS = {"": 1, "b": 1, "byte": 1, "bytes": 1, **{f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", 1)},
          **{f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgt", 1)}}
+THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(?![0-9,])", re.ASCII)
 QUANTITY = re.compile(r"([-+]?[0-9.,_]+(?:e[-+]?[0-9]+)?)\s*([a-z]*)", re.IGNORECASE)
 WANTED = 'It returns bytes: a number, or text with its unit such as "1.5 GB".'
 
@@ -112,15 +113,17 @@ class _Asked:
 def as_bytes(value):
     """Bytes from plain data: a number, or text or a pair with a unit (`"21.4 GB"`, `[19.9, "GiB"]`); None for what is none.
 
-    >>> as_bytes("1 KiB"), as_bytes([2, "MB"]), as_bytes("2 elephants")
-    (Fraction(1024, 1), 2000000, None)
+    >>> as_bytes("1 KiB"), as_bytes([2, "MB"]), as_bytes("2 elephants"), as_bytes("1,024"), as_bytes("1,5 KB")
+    (Fraction(1024, 1), 2000000, None, Fraction(1024, 1), Fraction(1500, 1))
     """
     number, unit = value, ""
     if isinstance(value, list) and len(value) == 2 and isinstance(value[1], str):
         number, unit = value
     elif isinstance(value, str):
         match = QUANTITY.fullmatch(value.strip())
-        number, unit = (match[1].replace(",", "").replace("_", ""), match[2]) if match else (None, "")
+        number, unit = (match[1].replace("_", ""), match[2]) if match else (None, "")
+        if match and THOUSANDS.match(number):
+            number = number.replace(",", "")
     number, unit = as_number(number), unit.strip().lower()
     return None if number is None or unit not in UNITS else number * UNITS[unit]
 

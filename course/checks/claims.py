@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from course.answers import UNANSWERED
-from course.checks.outcome import Message, Outcome, Step, show_value, unreadable
+from course.checks.outcome import Message, Outcome, Step, remarks, show_value, unreadable
 
 WORDS = {"true": True, "t": True, "yes": True, "1": True, "false": False, "f": False, "no": False, "0": False}
 
@@ -40,9 +40,11 @@ def judge_claims(answer, name: str, claims: Mapping[str, Claim], points) -> Outc
     right = {key: verdicts[key] is claim.true for key, claim in claims.items()}
     messages = [_message(key, claim, given.get(key), verdicts[key]) for key, claim in claims.items()]
     extra = sorted(set(given) - set(claims))
+    steps = _steps(right, points)
     if extra:
-        messages.append(Message("unknown-key", f"There is no statement {extra[0]!r}: the letters are {', '.join(claims)}."))
-    return Outcome(_steps(right, points), tuple(messages))
+        messages += remarks([Message("unknown-key", f"There is no statement {extra[0]!r}: the letters are {', '.join(claims)}.")],
+                            steps)
+    return Outcome(steps, tuple(messages))
 
 
 def _by_key(given, claims):

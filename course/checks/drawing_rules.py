@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass, replace
 
+from course.checks.orders import cells_of
 from course.checks.outcome import Message, unreadable
 from course.drawing import CONTINUED, IDLE, UNMARKED, Drawing, DrawingError, read_drawing
+from course.formulas import total_slots
 from course.legality import Violation, violations
 from course.schedule import KINDS, Operation
 from course.timeline import Timeline
+from course.words import counted
 
 MOST_TRIED = 400  # cells of a drawing in which an idle one may be missing: each place is tried with the whole drawing
 
@@ -32,6 +35,11 @@ class Reading:
         """The stages in whose rows a cell up to `slots` holds neither an operation nor `.`."""
         return [row for row, cells in enumerate(self.drawing.rows) if len(cells) < slots or UNMARKED in cells[:slots]]
 
+    @property
+    def has_blanks(self) -> bool:
+        """Whether spaces stand where cells may have been meant, so that what comes after them is read too early."""
+        return any(note.code == "blanks" for note in self.notes)
+
     def said(self, trouble: bool) -> list[Message]:
         """What was read leniently; that spaces are no cells is worth a word only where there is trouble, and then first."""
         blanks = [Message("blanks", note.text) for note in self.notes if note.code == "blanks" and trouble]
@@ -41,6 +49,7 @@ class Reading:
 def read_answer(text, name: str, stages: int, micro_batches: int) -> Reading | Message:
     """Read a learner's drawing; micro-batches counted from 1 are shifted when all of them are. A Message when unreadable."""
     if isinstance(text, list):
+        text = [cells_of(row) for row in text]
         text = "\n".join(row if isinstance(row, str) else " ".join(map(str, row)) if isinstance(row, list) else str(row)
                          for row in text)
     trouble = unreadable(text, name, f"Draw {stages} rows in the cell above, with the editor or by hand, and run it.")
@@ -50,7 +59,9 @@ def read_answer(text, name: str, stages: int, micro_batches: int) -> Reading | M
         drawing = read_drawing(text, stages)
     except DrawingError as error:
         return Message(f"drawing-{error.code}", str(error))
-    notes = [Message(code, text, good=True) for code, text in drawing.notes]
+    lacks_cells = min(map(len, drawing.rows)) < max(drawing.slots, total_slots(stages, micro_batches))
+    notes = [Message("blanks" if code == "gap" else code, text, good=True) for code, text in drawing.notes
+             if code != "gap" or lacks_cells]
     rows = [drawing.operations(row) for row in range(len(drawing.rows))]
     numbers = {operation.micro_batch for row in rows for operation, _, _ in row}
     if numbers and min(numbers) >= 1 and max(numbers) == micro_batches:
@@ -75,12 +86,13 @@ def explain_faults(reading: Reading, faults: list[Violation], most: int = 3) -> 
     timeline = reading.timeline
     messages = _missing(reading, [fault for fault in faults if fault.code == "missing"])
     for code, advice in (("repeated", "Each operation takes one slot and runs once a step."), ("unknown", ""),
-                         ("wrong-rank", "A stage runs only its own operations: rows are stages, stage 0 first."),
-                         ("whole-beside-split", "Here a backward is one operation, B.")):
+                         ("wrong-rank", "A stage runs only its own operations: rows are stages, stage 0 first.")):
         found = [fault for fault in faults if fault.code == code]
         messages += [Message(code, f"{_at(timeline, fault)}: {fault.message}. {advice}".rstrip()) for fault in found[:most]]
         if len(found) > most:
             messages.append(Message(code, f"And {len(found) - most} more of this kind."))
+    if split := next((operation for row in timeline.schedule.ranks for operation in row if operation.kind in "IW"), None):
+        messages.append(Message("split-backward", f"`{split.short}`: there are only F and B here, a backward is one operation."))
     if reading.long_operations:
         messages.append(Message("long-operation", "`~` makes an operation longer than a slot; here forward and backward "
                                 "take one slot each."))
@@ -95,9 +107,10 @@ def explain_faults(reading: Reading, faults: list[Violation], most: int = 3) -> 
     if early and _legal_upside_down(reading):
         messages.append(Message("rows-reversed", "Turned upside down, nothing would start too early: the first line is stage 0, "
                                 "the last line is the last stage."))
-    elif _backwards_run_forwards(timeline, early):
+    elif not reading.has_blanks and _backwards_run_forwards(timeline, early):
         messages.append(Message("backward-direction", "Your backwards go from stage 0 to the last stage. The loss is on the "
                                 "last stage: gradients start there and travel back, stage by stage, to stage 0."))
+    most = 1 if reading.has_blanks else most
     messages += [_early_message(timeline, fault) for fault in early[:most]]
     if len(early) > most:
         messages.append(Message("more-too-early", f"Operations that start too early, besides: {len(early) - most}. All are "
@@ -106,12 +119,14 @@ def explain_faults(reading: Reading, faults: list[Violation], most: int = 3) -> 
 
 
 def _missing(reading, faults):
+    rows, stages = len(reading.drawing.rows), reading.timeline.schedule.stages
     messages = []
+    if faults and rows < stages:
+        messages.append(Message("row-missing", f"{counted(rows, 'row')} for {stages} stages: write one line for each, stage 0 "
+                                "first. An empty line is no row; a stage without an operation is a line of `.`."))
     for rank in sorted({fault.rank for fault in faults}):
         names = sorted((fault.message.split()[0] for fault in faults if fault.rank == rank), key=_by_kind)
-        if rank in reading.short_content_rows:
-            messages.append(Message("row-missing", f"Stage {rank} has no row yet: write one line for each stage."))
-        else:
+        if rank not in reading.short_content_rows:
             messages.append(Message("missing", f"Stage {rank}, not drawn yet: {', '.join(names)}."))
     return messages
 

@@ -8,13 +8,14 @@ from course.answers import UNANSWERED
 from course.checks.claims import WORDS
 from course.checks.experiment_rows import Line, different, matches, named, read_table, same_run, variety
 from course.checks.experiment_statements import CONCLUSIONS, NOISE, REASONS
-from course.checks.outcome import Message, Outcome, Step, as_number, show_value, unreadable
+from course.checks.outcome import Message, Outcome, Step, as_number, one_row, remarks, show_value, unreadable
 from course.plan_rules import read_plan
 
 WANTED = 'It is a dict such as {"a": 2, ..., "f": "noise", "g": False}, with the letters of the statements.'
 ABOUT = "The conclusions are about its rows."
 BUSY = "busy-machine"
 SHOWN = 3  # rows that a sentence names
+FROM_ZERO = 3  # rows that must be right when counted from 0, where none is 0: of fewer, each may be the row beside the right one
 
 
 class Table(NamedTuple):
@@ -42,7 +43,7 @@ def check_conclusions(conclusions, table, configurations, trusted: Sequence[dict
     the share of `variety` that they have. `trusted`: lines of a table that somebody else has run for these configurations. The
     conclusions are then about these, and a row of `table` that holds other bytes is no row of it.
     """
-    given = _read(conclusions.value())
+    given = _read(one_row(conclusions.value()))
     if isinstance(given, Message):
         return Outcome(_steps({}), (given,))
     value = configurations.value()
@@ -74,9 +75,11 @@ def check_conclusions(conclusions, table, configurations, trusted: Sequence[dict
         shares[key] = message.good * part
         messages.append(message)
     extra = sorted(set(given) - set(CONCLUSIONS))
+    steps = _steps(shares)
     if extra:
-        messages.append(Message("unknown-key", f"There is no statement {extra[0]!r}: the letters are {', '.join(CONCLUSIONS)}."))
-    return Outcome(_steps(shares), tuple(messages))
+        messages += remarks([Message("unknown-key", f"There is no statement {extra[0]!r}: the letters are "
+                                     f"{', '.join(CONCLUSIONS)}.")], steps)
+    return Outcome(steps, tuple(messages))
 
 
 def _is_sound(line):
@@ -162,7 +165,8 @@ def _in_the_tables_numbers(given, held):
 
     _, usual = moved(lambda number: number)
     from_zero, earned = moved(lambda number: number + 1)
-    if rows and earned == len(rows) > usual:
+    counts_from_zero = 0 in read.values() or (len(rows) >= FROM_ZERO and earned - usual >= 2)
+    if counts_from_zero and earned == len(rows) > usual:
         return read | from_zero, Message("counted-from-zero", "You count rows from 0, the table from 1: understood.", good=True)
     earlier = {number: line for line, number in held.numbers.items()}
     as_planned, earned = moved(lambda number: earlier.get(number, number))

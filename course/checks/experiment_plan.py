@@ -8,7 +8,7 @@ from course.answers import UNANSWERED
 from course.checks.experiment_rows import DIFFERENT, different
 from course.checks.outcome import Message, Outcome, Step, is_number, show_value, unreadable
 from course.formulas import PPConfig
-from course.plan import Row
+from course.plan import Row, written
 from course.plan_rules import BATCH, EXAMPLE, MOST_ROWS, read_plan
 
 LESSON = (PPConfig(2, 8, 4), PPConfig(4, 8, 4), PPConfig(4, 32, 1), PPConfig(8, 64, 1))
@@ -25,9 +25,10 @@ def check_plan(configurations) -> Outcome:
         return Outcome(_steps(), (trouble,))
     plan = read_plan(value)
     rows = list(plan.rows.values())
-    messages = [Message(problem.code, str(problem)) for problem in plan.problems[:6]]
-    if len(plan.problems) > len(messages):
-        messages.append(Message("more", f"And {len(plan.problems) - len(messages)} rows more break a rule."))
+    alike = _alike(plan.problems)
+    messages = [_said(problems) for problems in alike[:6]]
+    if more := sum(map(len, alike[6:])):
+        messages.append(Message("more", f"And {more} rows more break a rule."))
     if not rows:
         return Outcome(_steps(), tuple(messages))
     bad = sum(problem.row is not None and problem.code != "other-batch" for problem in plan.problems)
@@ -43,6 +44,26 @@ def check_plan(configurations) -> Outcome:
                                 f"{rows[0].global_batch} samples and one model of {rows[0].layers} layers.", good=True))
         messages += _advice(plan.rows)
     return Outcome(steps, tuple(messages))
+
+
+def _alike(problems):
+    """The problems in lists, one for each thing that is to be said of rows; what is the whole plan's stands alone."""
+    found = {}
+    for problem in problems:
+        found.setdefault((problem.row is None, problem.code, problem.text), []).append(problem)
+    return list(found.values())
+
+
+def _said(problems):
+    """One message about rows that break a rule in the same way."""
+    first = problems[0]
+    if len(problems) == 1:
+        return Message(first.code, str(first))
+    numbers = [problem.row for problem in problems]
+    in_a_row = len(numbers) > 2 and numbers == [*range(numbers[0], numbers[-1] + 1)]
+    rows = f"{numbers[0]} to {numbers[-1]}" if in_a_row else ", ".join(map(str, numbers[:-1])) + f" and {numbers[-1]}"
+    nearest = f" The nearest to row {first.row} that obeys: {written(first.nearest.as_dict())}" if first.nearest else ""
+    return Message(first.code, f"Rows {rows}: {first.text}{nearest}")
 
 
 def _steps(runnable=0, batch=False, pp=False, micro_batches=False, chunks=False):
@@ -93,7 +114,10 @@ def judge_mended(configuration, batch: int = BATCH) -> Outcome:
     if trouble:
         return Outcome((Step("mended", 1, False),), (trouble,))
     pp, m, size, dp = (value.get(name, 1) for name in ("pp", "micro_batches", "micro_batch_size", "dp"))
-    if not all(isinstance(number, int) and is_number(number) and number >= 1 for number in (pp, m, size, dp)):
+    text = next(((name, number) for name, number in value.items() if isinstance(number, str)), None)
+    if text:
+        said = Message("number-as-text", f"{text[0]} = {show_value(text[1])} is text: write the number without quotes.")
+    elif not all(isinstance(number, int) and is_number(number) and number >= 1 for number in (pp, m, size, dp)):
         said = Message("not-whole", "Micro-batches and samples come whole, at least 1 of each.")
     elif m * size * dp != batch:
         said = Message("other-batch", f"{m} x {size} x {dp} = {m * size * dp} samples. The others have {batch}.")

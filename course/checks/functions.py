@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from course.answers import UNANSWERED, Raised
-from course.checks.outcome import Message, as_number, is_number, near, show_found, show_value
+from course.checks.outcome import Message, as_number, is_number, near, number_advice, show_found, show_value
 from course.words import counted
 
 TOGETHER = 20.0  # seconds that the calls of one function may take in all: several times what a right answer takes
@@ -175,19 +175,30 @@ def judge_replies(name: str, replies: Mapping[tuple, object], truth: Callable, w
     if slip:
         return Message(slip.code, f"`{name}`: {slip.text}")
     trouble = no_reply(name, wrong, replies[wrong], wanted, replies.values())
-    trouble = trouble or _no_single_number(name, wrong, replies[wrong], truth(*wrong), wanted)
+    trouble = trouble or _no_such_kind(name, wrong, replies[wrong], truth(*wrong), wanted)
     return trouble or Message(f"{name}-wrong", f"{call(name, wrong)} returned {show_found(replies[wrong])}: not right. "
                               f"{advice or wanted}")
 
 
-def _no_single_number(name, arguments, reply, target, wanted):
-    """The message for a truth value or a list of one where one number is asked for; None for another reply."""
-    if isinstance(reply, bool) and is_number(target):
-        return Message("truth-value", f"{call(name, arguments)} returned {reply}, a truth value, as a comparison gives one. "
-                       f"{wanted}")
-    if isinstance(reply, list) and len(reply) == 1 and is_number(target):
-        return Message("list-of-one", f"{call(name, arguments)} returned a list of one, {show_value(reply)}: return the number "
-                       "itself, without brackets, a comma behind it or a `for`.")
+def _no_such_kind(name, arguments, reply, target, wanted):
+    """The message for a reply that is not of the kind that is asked for, one number or a list of them; None for another."""
+    at = f"{call(name, arguments)} returned"
+    if isinstance(target, list | tuple) and (isinstance(reply, str | dict) or (
+            isinstance(reply, list) and reply and None in map(as_number, reply))):
+        return Message("not-a-list-of-numbers", f"{at} {show_found(reply)}; a list of numbers is wanted. {wanted}")
+    if not is_number(target):
+        return None
+    if isinstance(reply, bool):
+        return Message("truth-value", f"{at} {reply}, a truth value, as a comparison gives one. {wanted}")
+    if isinstance(reply, str) and as_number(reply) is None and (advice := number_advice(reply)):
+        return Message("number-as-words", f"{at} {show_value(reply)}. {advice} {wanted}")
+    if isinstance(reply, list) and len(reply) == 1:
+        return Message("list-of-one", f"{at} a list of one, {show_value(reply)}: return the number itself, without brackets, a "
+                       "comma behind it or a `for`.")
+    parts = list(reply.values()) if isinstance(reply, dict) else reply if isinstance(reply, list) else []
+    numbers = [*map(as_number, parts)]
+    if len(parts) > 1 and None not in numbers and same(sum(map(Fraction, numbers)), target):
+        return Message("total-of-parts", f"{at} {show_found(reply)}: one number is wanted, the total of them. Add them up.")
     return None
 
 

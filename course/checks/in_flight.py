@@ -39,12 +39,14 @@ SLIPS = {
 
 
 SPELLINGS = {"gpipe": ("GPipe", "GPIPE", "Gpipe"), "1f1b": ("1F1B",)}
+UNKNOWN = "x"  # a name of no schedule: what a function returns for it comes from its `else`
 
 
 def check_in_flight(answer) -> Outcome:
     """Points for GPipe (1), for 1F1B where m >= p > 1 (2), and for 1F1B at all other sizes (1)."""
     replies = _unlisted(ask(answer, [(schedule, *point) for schedule in SLIPS for point in POINTS]))
-    messages, right = [], {}
+    exchanged = _exchanged(replies)
+    messages, right = [exchanged] * bool(exchanged), {}
     for schedule, slips in SLIPS.items():
         points = [(schedule, *point) for point in POINTS]
         ordinary = [point for point in points if point[1:3] in ORDINARY]
@@ -56,7 +58,7 @@ def check_in_flight(answer) -> Outcome:
             right[schedule, name] = all(point in given and same(given[point], peak_in_flight(*point))
                                         for point in (*asked, *drawn))
         right[schedule, "all"] = right[schedule, "all"] and right[schedule, "ordinary"]
-        if given:
+        if given and not exchanged:
             found = (len(given) == len(points) and not right[schedule, "ordinary"] and _spelled_otherwise(answer, schedule)
                      ) or _message(schedule, given, {key: given[key] for key in ordinary if key in given}, slips, right,
                                    replies.values())
@@ -66,7 +68,20 @@ def check_in_flight(answer) -> Outcome:
     return Outcome(steps, tuple(messages))
 
 
+def _exchanged(replies):
+    """The message for a function that gives at every size for each schedule what is right for the other; None for another."""
+    others = {"gpipe": "1f1b", "1f1b": "gpipe"}
+    if not all((schedule, *point) in replies and same(replies[schedule, *point], peak_in_flight(other, *point))
+               for schedule, other in others.items() for point in POINTS):
+        return None
+    return Message("schedules-exchanged", f"`{NAME}`: the two schedules have changed places: \"gpipe\" gives 1F1B's number and "
+                   "\"1f1b\" gives GPipe's.")
+
+
 def _unlisted(replies):
+    """Lists of one as their item; where a function also returns longer lists or empty ones, it lists what it is to count."""
+    if any(isinstance(reply, list) and len(reply) != 1 for reply in replies.values()):
+        return replies
     return {point: reply[0] if isinstance(reply, list) and len(reply) == 1 else reply for point, reply in replies.items()}
 
 
@@ -74,7 +89,8 @@ def _spelled_otherwise(answer, schedule):
     """The message for a function that is right for the schedule's name in other letters; None for another."""
     points = [(p, m, stage) for p, m, stage in POINTS if (p, m) in ORDINARY[:2]]
     for name in SPELLINGS[schedule]:
-        if all(same(answer.call(name, *point), peak_in_flight(schedule, *point)) for point in points):
+        if all(same(answer.call(name, *point), peak_in_flight(schedule, *point)) for point in points) and not all(
+                same(answer.call(UNKNOWN, *point), peak_in_flight(schedule, *point)) for point in points):
             return Message("other-letters", f"`{NAME}` is called with schedule \"{schedule}\", in small letters; yours is right "
                            f"for \"{name}\", which never comes.")
     return None
@@ -94,7 +110,8 @@ def _message(schedule, given, ordinary, slips, right, replies):
     if trouble := no_reply(NAME, wrong, given[wrong], WANTED, replies):
         return trouble
     if as_number(given[wrong]) is None:
-        return Message("not-a-number", f"{call(NAME, wrong)} returned {show_found(given[wrong])}. {WANTED}")
+        count = " Count them." * isinstance(given[wrong], list)
+        return Message("not-a-number", f"{call(NAME, wrong)} returned {show_found(given[wrong])}. {WANTED}{count}")
     _, p, m, stage = wrong
     at = f"{call(NAME, wrong)} returned {show_found(given[wrong])}"
     if right[schedule, "ordinary"] and as_number(given[wrong]) > m:

@@ -42,6 +42,11 @@ def _ranks_are_stages(row, rank, p, v):
     return v > 1 and {*_stages(row)} == {rank}
 
 
+def _swapped(row, rank, p, v):
+    micro_batches = {operation.micro_batch for operation in row}
+    return p > 1 and micro_batches == {c * p + rank for c in range(v)} and {*_stages(row)} == {*range(len(row) // (2 * v))}
+
+
 def _blocked(row, rank, p, v):
     return p > 1 and v > 1 and all(stage // v == rank for stage in _stages(row))
 
@@ -114,6 +119,8 @@ def _doubled(row, rank, p, v):
 
 
 SLIPS = (
+    OrderSlip("stage-and-micro-batch-swapped", "stage and micro-batch have changed places in your tokens: `1F0` is the forward "
+              "of micro-batch 0 on stage 1.", _swapped, whole=False),
     OrderSlip("chunk-for-stage", "the first number of a token is the chunk here. It is the stage: chunk c of rank r is stage "
               "c * p + r.", _chunks_are_stages, whole=False),
     OrderSlip("rank-for-stage", "the first number of a token is the rank here, the same for all chunks. It is the stage: chunk c "

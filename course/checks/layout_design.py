@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import cache
 
 from course.checks.layout_reading import read_design
-from course.checks.outcome import Message, Outcome, Step
+from course.checks.outcome import Message, Outcome, Step, remarks
 from course.layout.cards import CARDS, MAX_CHUNKS, WITHIN, Card
 from course.layout.cluster import ACROSS
 from course.layout.evaluation import Evaluation, evaluate
@@ -38,7 +38,8 @@ def judge_design(answer, name: str, card: Card, worth: tuple[float, float, float
     times = found.step_seconds / fastest(card)[0].step_seconds
     said = [*_placement_messages(found, card), _time_message(found, card, times)]
     share = next((share for limit, share in SLOWER if times <= limit), 0)
-    return Outcome(_steps(worth, True, True, share), (*messages, *said, *notes))
+    steps = _steps(worth, True, True, share)
+    return Outcome(steps, (*messages, *said, *remarks(notes, steps)))
 
 
 def _what_fills(layout):
@@ -85,7 +86,8 @@ def _time_message(found, card, times):
     step = f"The step takes {found.step_seconds:.2f} s"
     if times > WITHIN:
         code, why = _slowest_part(found)
-        return Message(code, f"{step}, {times:.2f} times the fastest that the planner finds. {why}")
+        digits = 3 if round(times, 2) in [limit for limit, _ in SLOWER] else 2  # it is seen to be over the limit
+        return Message(code, f"{step}, {times:.{digits}f} times the fastest that the planner finds. {why}")
     best = fastest(card)
     shapes = dict.fromkeys((one.layout.tp, one.layout.pp, one.layout.dp) for one in best
                            if one.step_seconds <= WITHIN * best[0].step_seconds)

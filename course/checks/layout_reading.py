@@ -1,6 +1,6 @@
 """Reading a learner's layout: a dict of six entries, however it is written."""
 
-from course.checks.outcome import Message, as_number, show_value, unreadable
+from course.checks.outcome import Message, as_number, one_row, show_value, unreadable
 from course.layout.placement import Layout
 
 SIZES = ("tp", "pp", "dp", "micro_batch_size", "chunks")
@@ -14,6 +14,7 @@ def read_design(value, name: str) -> tuple[Layout, list[Message]] | Message:
 
     Without chunks it is 1, without nodes the ranks lie in order; ranks counted from 1 are taken as such.
     """
+    value = one_row(value)
     if isinstance(value, dict) and value and all(entry == "..." for entry in value.values()):
         value = None
     trouble = unreadable(value, name, f"It is a {FORM}.")

@@ -1,12 +1,13 @@
 """Notebook 4: what Megatron's flags say, and when Megatron refuses."""
 
 import builtins
+import re
 from fractions import Fraction
 
 from course.answers import UNANSWERED, Raised
 from course.checks.fresh import confirm, drawn
 from course.checks.functions import FUTILE, Slip, ask, call, no_reply, same, slip_of
-from course.checks.outcome import Message, Outcome, Step, as_number, show_value, unreadable
+from course.checks.outcome import Message, Outcome, Step, as_number, number_advice, one_row, show_value, unreadable
 from course.formulas import PPConfig, chunks_of_flag
 
 WANTED = "It returns v, or None where the run is not interleaved, and raises ValueError where Megatron refuses."
@@ -167,6 +168,10 @@ LESSON_SLIPS = {
     ("v", 16): "that is the number of virtual stages in all. How many of them are on one rank?",
     ("v", 2): "the layers are shared out over the 4 stages; the processes of TP share each layer, they hold no layers apart.",
 }
+# What a key may have been meant as; it is named in the message, not taken.
+MEANT = {"micro_batches": "m", "microbatches": "m", "num_microbatches": "m", "num_micro_batches": "m", "data_parallel": "dp",
+         "replicas": "dp", "chunks": "v", "model_chunks": "v", "virtual_stages": "v"}
+CALCULATION = re.compile(r"[\d\s()+*/.-]+", re.ASCII)
 RULES = {"dp": "processes = TP x PP x DP", "m": "global batch = m x micro-batch size x DP",
          "v": "layers of a rank = v x layers of a chunk"}
 
@@ -175,6 +180,7 @@ def _lesson(given):
     """Which keys are right, and what to say."""
     wanted = 'It is a dict: {"dp": ..., "m": ..., "v": ...}.'
     trouble = unreadable(given, "lesson_run", wanted)
+    given = one_row(given)
     if isinstance(given, list) and len(given) == len(RUN):
         given = dict(zip(RUN, given, strict=True))
     if not trouble and not isinstance(given, dict):
@@ -186,17 +192,20 @@ def _lesson(given):
     right = {key: numbers[key] == value for key, value in RUN.items()}
     if all(right.values()):
         return right, [Message("lesson-right", "`lesson_run`: every number follows from one of the three rules.", good=True)]
-    return right, [_lesson_message(key, given.get(key), numbers) for key, good in right.items() if not good]
+    instead = {MEANT[key]: key for key in (name.replace(" ", "_").replace("-", "_") for name in given) if key in MEANT}
+    return right, [_lesson_message(key, given.get(key), numbers, instead.get(key)) for key, good in right.items() if not good]
 
 
-def _lesson_message(key, value, numbers):
+def _lesson_message(key, value, numbers, instead):
+    if value is None and instead:
+        return Message("other-key", f"`lesson_run`: there is no {instead!r} in it: write {key!r}.")
     if value is None or value == UNANSWERED:
         return Message("unanswered", f"`lesson_run`: {key!r} is not answered yet.")
     number, dp = numbers[key], numbers["dp"]
     if key == "m" and number and dp and dp != RUN["dp"] and number * dp == RUN["m"]:
         return Message("m-follows", f"`lesson_run`: m = {show_value(value)} is right for your dp. Mend dp, and m will follow.")
     if number is None and isinstance(value, str):
-        return Message("lesson-text", f"`lesson_run`: {key} = {show_value(value)} is text that is no number. Without the quotes "
-                       "Python computes it.")
+        advice = "Without the quotes Python computes it." if CALCULATION.fullmatch(value) else number_advice(value)
+        return Message("lesson-text", f"`lesson_run`: {key} = {show_value(value)} is text that is no number. {advice}".rstrip())
     text = LESSON_SLIPS.get((key, number))
     return Message(f"lesson-{key}", f"`lesson_run`: {key} = {show_value(value)} is not it: {text or RULES[key] + '.'}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from course.checks.outcome import Message, Step, as_number, near, show_found, show_value, unreadable
+from course.checks.outcome import Message, Step, as_number, near, number_advice, show_found, show_value, unreadable
 
 # What a value that is no fraction at all may come from; nobody can see it in the value alone.
 CUT = "Where a `//` or an `int(...)` cuts off what stands behind the point, `/` keeps it."
@@ -16,7 +16,8 @@ def number_step(step: str, worth: float, value, name: str, judge: Callable, like
     found = unreadable(value, name, f"It is a number, such as {like}.")
     number = as_number(value)
     if not found and number is None:
-        found = Message("not-a-number", f"`{name}` is a number, such as {like}; found {show_found(value)}.")
+        said = f"`{name}` is a number, such as {like}; found {show_found(value)}. {number_advice(value)}"
+        found = Message("not-a-number", said.rstrip())
     if not found:
         found = judge(number)
         shown = "" if found.good else f" = {show_value(value)}"

@@ -37,9 +37,16 @@ def read_order(value, stage: int | None = None) -> tuple[Operation, ...]:
     return tuple(operation for position, item in enumerate(_flat(value)) if (operation := _read(item, stage, position)))
 
 
+def cells_of(row):
+    """The cells of a row of a data frame, which comes as a dict by their columns' numbers; another row as it is."""
+    if isinstance(row, dict) and list(row) == list(range(len(row))):
+        return [cell for cell in row.values() if cell is not None]
+    return row
+
+
 def _flat(items):
     """The items of lists in lists, such as one for each phase, in turn; a list that is a token stays one."""
-    for item in items:
+    for item in map(cells_of, items):
         if isinstance(item, list) and not TOKEN.fullmatch("".join(map(str, item)).upper() if len(item) in (2, 3) else ""):
             yield from _flat(item)
         else:

@@ -1,6 +1,7 @@
 """What a check says: earned steps, messages with codes, and the drawing that the faults are marked in."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -9,6 +10,8 @@ from course.answers import UNANSWERED, Raised
 from course.numbers_of_answers import LARGEST
 from course.timeline import Timeline
 
+DECIMAL_COMMA = re.compile(r"([-+]?\d+),(\d+)(?=\s*%?\s*$)", re.ASCII)
+WORD = re.compile(r"[^\W\d_eE]|[^\W\d_]{2}")  # a letter, but for the e of a power of ten
 MOST_DIGITS = 1000  # of a number that is written as text, and of its power of ten
 
 
@@ -48,6 +51,12 @@ class Outcome:
         return tuple(message.code for message in self.messages)
 
 
+def remarks(messages: Iterable[Message], steps: Iterable[Step]) -> list[Message]:
+    """The messages about what costs nothing: no faults where all steps are earned."""
+    full = all(step.share == 1 for step in steps)
+    return [message._replace(good=message.good or full) for message in messages]
+
+
 def unreadable(value, name: str, wanted: str) -> Message | None:
     """The message for an answer that is not there or could not be taken, None for one that can be looked at."""
     if isinstance(value, Raised):
@@ -60,22 +69,47 @@ def unreadable(value, name: str, wanted: str) -> Message | None:
     return None
 
 
+def one_row(value):
+    """The dict in a list of this one dict, which a data frame of one row comes as; all else as it is."""
+    return value[0] if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict) else value
+
+
 def as_number(value):
-    """A number, also one written as text (`"3/7"`, `"3 / 7"`, `"42.9%"`); None for what is none, not finite or beyond LARGEST.
+    """A number, also one written as text (`"3/7"`, `"3 / 7"`, `"42.9%"`, `"0,429"`); None for what is none, not finite or
+    beyond LARGEST, and for text whose comma may be of thousands or of decimals.
 
     >>> as_number("42.5%"), as_number("1e999999"), as_number("1e9_999999"), as_number(True)
     (Fraction(17, 40), None, None, None)
+    >>> as_number("0,5"), as_number("1,375")
+    (Fraction(1, 2), None)
     """
     if isinstance(value, str):
         text = "/".join(part.strip() for part in value.split("/"))
         powers = re.findall(r"[eE]([+-]?\d+)", text[:MOST_DIGITS])
         if len(text) > MOST_DIGITS or "_" in text or any(abs(int(power)) > MOST_DIGITS for power in powers):
             return None  # to make a Fraction of it could take for ever
+        if not _of_thousands(text):
+            text = DECIMAL_COMMA.sub(r"\1.\2", text.strip())
         try:
             value = Fraction(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
         except (ValueError, ZeroDivisionError):
             return None
     return value if is_number(value) and abs(value) <= LARGEST else None
+
+
+def _of_thousands(text):
+    """Whether a comma in a number may part its thousands: three digits stand behind it, and not only 0 before it."""
+    match = DECIMAL_COMMA.match(text.strip())
+    return bool(match) and len(match[2]) == 3 and int(match[1]) != 0
+
+
+def number_advice(value) -> str:
+    """What to say of text in place of a number, as a sentence; empty for what is no text, and for text without a word."""
+    if not isinstance(value, str):
+        return ""
+    if len(value) <= MOST_DIGITS and _of_thousands(value):
+        return "Is its comma one of thousands or of decimals? Write a point for decimals, and nothing for thousands."
+    return "That is text; give the number alone, without a word or a unit." if WORD.search(value) else ""
 
 
 def is_number(value) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 
-from course.checks.outcome import Message, Outcome, Step, is_number, show_value, unreadable
+from course.checks.outcome import Message, Outcome, Step, is_number, one_row, remarks, show_value, unreadable
 from course.legality import violations
 from course.timeline import Timeline
 
@@ -21,7 +21,7 @@ def drawing(name: str) -> Timeline:
 
 def check_spot_the_error(answer) -> Outcome:
     """Points for each of the three drawings (1) and for all three together (1)."""
-    given = answer.value()
+    given = one_row(answer.value())
     names = tuple(DRAWINGS)
     wanted = 'It is a dict such as {"a": ("F0", 1), "b": ..., "c": ...}: token and stage.'
     trouble = unreadable(given, "illegal_operations", wanted)
@@ -40,9 +40,10 @@ def check_spot_the_error(answer) -> Outcome:
     if shifted:
         messages.append(Message("stages-from-one", "Your stages are counted from 1, consistently: taken as such.", good=True))
     extra = sorted(set(given) - set(names))
+    steps = _spot_steps(right)
     if extra:
-        messages.append(Message("unknown-key", f"There is no drawing {extra[0]!r}: the keys are a, b and c."))
-    return Outcome(_spot_steps(right), tuple(messages))
+        messages += remarks([Message("unknown-key", f"There is no drawing {extra[0]!r}: the keys are a, b and c.")], steps)
+    return Outcome(steps, tuple(messages))
 
 
 def _spot_steps(right):
@@ -83,7 +84,7 @@ def _spot_message(name, given, pair, right):
     (fault,) = violations(timeline)
     culprit = timeline.schedule.ranks[fault.rank][fault.position]
     operation = spans[token, stage].operation
-    if operation in timeline.schedule.needs(culprit):
+    if operation in timeline.schedule.needs(culprit) and spans[token, stage].end > timeline.starts[fault.rank][fault.position]:
         return Message("the-needed-one", f"Drawing {name}: {token} on stage {stage} is in time: everything it needs has "
                        "ended. But something that needs it does not wait for it: that one is asked for.")
     needs = timeline.schedule.needs(operation)
