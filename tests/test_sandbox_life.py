@@ -1,5 +1,6 @@
 """The sandbox from the grader's side: refusals, slots, ends, what is left behind; and the canary that proves it."""
 
+import errno
 import json
 import os
 import signal
@@ -16,7 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.sandbox import Limits, SandboxFailed, Unsandboxed, canary, failure, folders, groups, open_sandbox, slots
+from autograder.sandbox import Limits, SandboxFailed, Unsandboxed, canary, failure, folders, groups, messages, open_sandbox, slots
 from autograder.sandbox.attacks import HARMLESS
 from autograder.sandbox.selftest import Target, attack
 from course.answers import Raised
@@ -193,6 +194,21 @@ def test_the_last_words_of_a_fork_server_are_told():
         assert gone([server])
         with pytest.raises(SandboxFailed, match=r"(?s)last words were: .*JSONDecodeError"):
             found.session()
+
+
+def test_descriptors_are_sent_when_fewer_of_this_user_are_on_their_way(monkeypatch):
+    errors = iter([errno.ETOOMANYREFS, errno.ETOOMANYREFS])
+
+    def send(*arguments):
+        if number := next(errors, None):
+            raise OSError(number, "")
+        sent.append(arguments)
+
+    sent = []
+    monkeypatch.setattr(messages, "PAUSE", 0)
+    monkeypatch.setattr(socket, "send_fds", send)
+    messages.send_descriptors("there", {"slot": 1}, 4, 5)
+    assert sent == [("there", [b'{"slot": 1}'], (4, 5))]
 
 
 def test_a_slot_is_not_given_to_the_next_while_a_process_of_the_last_is_there(monkeypatch):

@@ -48,6 +48,9 @@ def main(control: int):
     in a user namespace.
     """
     settings = json.load(sys.stdin)
+    # so many descriptors of a user's may be on their way when one more is sent, and what submissions send may count for this user
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with socket.socket(fileno=control) as grader:
         try:
             if any(slot["uid"] is None for slot in settings["slots"]):
@@ -165,6 +168,7 @@ class Server:
                 with socket.socket(fileno=os.dup(status)) as told:
                     send_descriptors(told, {"asks": True}, listener)
                 os.close(listener)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (self._limits.files, self._limits.files))
             _look_like_a_fresh_process()
             if found := canary.breaches(self._bait):
                 raise RuntimeError(f"it does not hold: {'; '.join(found)}")
@@ -256,8 +260,9 @@ def _arrange(descriptors):
 
 
 def _limit(limits):
+    """All but the open files, of which the worker still sends one."""
     mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()  # libraries may be gigabytes
-    sizes = {"AS": mapped + limits.memory + (1 << 30), "CPU": limits.cpu_seconds, "FSIZE": limits.file, "NOFILE": limits.files,
+    sizes = {"AS": mapped + limits.memory + (1 << 30), "CPU": limits.cpu_seconds, "FSIZE": limits.file,
              "NPROC": limits.processes, "CORE": 1, "MSGQUEUE": 0, "MEMLOCK": 1 << 16, "SIGPENDING": limits.processes}
     for name, size in sizes.items():  # of CORE only 1 keeps a crash from the program that collects them on the machine
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (size, size))
