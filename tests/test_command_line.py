@@ -196,7 +196,7 @@ def test_table_runs_a_plan_and_goes_on_where_it_stopped(tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a Ctrl-C for one process is POSIX's")
 def test_an_interrupted_table_keeps_its_rows_and_goes_on(tmp_path):
-    (tmp_path / "plan.toml").write_text(f"{PLAN}message = 300\n")  # the second row is still running when the first is there
+    (tmp_path / "plan.toml").write_text(f"{PLAN}message = 1000\n")  # the second row is still running when the first is there
     arguments = [sys.executable, "-m", "course", "table", "plan.toml"]
     begun = subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                              env=os.environ | {"PYTHONPATH": str(ROOT)},

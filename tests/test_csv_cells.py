@@ -46,9 +46,9 @@ def test_an_empty_text_is_no_schedule(text):
         Schedule.from_csv(text)
 
 
-@pytest.mark.parametrize("given", [None, b"0F0,0B0", ["0F0"], 7])
-def test_what_is_no_text_is_named(given):
-    with pytest.raises(ValueError, match=f"this is a {type(given).__name__}"):
+@pytest.mark.parametrize(("given", "kind"), [(None, "None"), (b"0F0,0B0", "a bytes"), (["0F0"], "a list"), (7, "an int")])
+def test_what_is_no_text_is_named(given, kind):
+    with pytest.raises(ValueError, match=f"this is {kind}: "):
         Schedule.from_csv(given)
 
 

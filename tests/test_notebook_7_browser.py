@@ -53,7 +53,7 @@ def test_a_deadlock_is_seen_in_both_themes_also_in_a_narrow_window(opened):
     notebook.page.set_viewport_size({"width": 800, "height": 900})
     wide = notebook.page.evaluate("""() => { const e = document.querySelector(".jp-WindowedPanel-outer");
         return e.scrollWidth - e.clientWidth}""")
-    assert wide <= 0 and lab.root.locator("svg[role=img]").first.bounding_box()["width"] > 500
+    assert wide <= 0 and lab.root.locator("svg").first.bounding_box()["width"] > 500
     assert lab.root.locator("svg text", has_text="stage 0 is at B0 and waits for B0 of stage 1").count() == 1
 
 
