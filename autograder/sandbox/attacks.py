@@ -60,14 +60,14 @@ TOOLS = textwrap.dedent("""
             raise ValueError
 
     def told(number, work):
-        '''How many of so many children could be made and said that they did their work.'''
+        '''How many of so many children said that they did their work and are there still, with what they hold.'''
         heard, say = os.pipe()
         for _ in range(number):
             try:
                 if os.fork() == 0:
                     try:
                         kept = work()
-                        os.write(say, b".")
+                        os.write(say, b"%9d" % os.getpid())
                         time.sleep(60)
                     finally:
                         os._exit(0)
@@ -75,14 +75,15 @@ TOOLS = textwrap.dedent("""
                 break
         os.close(say)
         os.set_blocking(heard, False)
-        got, until = 0, time.monotonic() + 4
-        while got < number and time.monotonic() < until:
+        words, until = b"", time.monotonic() + 4
+        while len(words) < 9 * number and time.monotonic() < until:
             part = tried(os.read, heard, 4096)
             if part == "done":  # all have ended
                 break
-            got += len(part)
+            words += part or b""
             time.sleep(0.02)
-        return got
+        pids = [int(words[place:place + 9]) for place in range(0, len(words) - 8, 9)]
+        return sum(os.waitpid(pid, os.WNOHANG)[0] == 0 for pid in pids)
     """)
 _NUMBERS = {machine: {name: numbers[column] for name, numbers in DENIED.items() if numbers[column] is not None}
             for machine, (column, _) in MACHINES.items()}
