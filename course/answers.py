@@ -19,6 +19,7 @@ from numbers import Real
 
 from course.numbers_of_answers import Refused, TooLarge, plain_number
 from course.time_limit import TimeLimit, time_limit
+from course.words import a_type
 
 MAX_ITEMS, MAX_DEPTH, MAX_TEXT = 100_000, 20, 1_000_000
 UNANSWERED = "..."  # what a released notebook holds in place of an answer, as the literal ... or as text
@@ -130,13 +131,13 @@ def _encode(value, counter, depth):
         items = [_encode(item, counter, depth + 1) for item in value]
         if all(isinstance(item, int | float | Fraction) for item in items):
             return sorted(items)
-        raise Refused(f"{_a(value)} has no order: give a list")
+        raise Refused(f"{a_type(value)} has no order: give a list")
     if not isinstance(value, type) and callable(getattr(value, "tolist", None)):  # the arrays and tensors of any library
         plain = value.tolist()
         while isinstance(plain, list) and len(plain) == 1:
             plain = plain[0]
         return _encode(plain, counter, depth + 1)
-    raise Refused(f"{_a(value)} is not an answer: give numbers, text, lists or dicts")
+    raise Refused(f"{a_type(value)} is not an answer: give numbers, text, lists or dicts")
 
 
 def _encode_named(value, counter, depth):
@@ -162,12 +163,6 @@ def _encode_line(number, line, counter, depth):
         except Refused as error:
             raise Refused(f"row {number}, column {str(key)[:40]}: {error}") from None
     return cells
-
-
-def _a(value):
-    """The type of a value with its article."""
-    name = type(value).__name__
-    return f"{'an' if name[0] in 'aeio' else 'a'} {name}"
 
 
 def _text(value):
@@ -207,7 +202,7 @@ class LocalAnswer:
     def call(self, *arguments):
         """What the answer returns for these arguments, as plain data, or Raised; stdout, stderr and warnings are kept apart."""
         if not callable(self._value):
-            return Raised("NotCallable", f"{_a(self._value)} is there, not a function")
+            return Raised("NotCallable", f"{a_type(self._value)} is there, not a function")
         return self._guarded(lambda: self._value(*copy.deepcopy(arguments)), _cell_of(self._value))
 
     def _guarded(self, produce, cell=None):

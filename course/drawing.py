@@ -115,7 +115,7 @@ def read_drawing(text, stages: int | None = None) -> Drawing:
                            "Write a `.` for each idle cell."]
     elif hole := _hole(lines):
         notes["gap"] = ["Row {}: {} spaces stand between `{}` and `{}`. Spaces are no cells: write a `.` for each idle "
-                           "cell.".format(*hole)]
+                        "cell.".format(*hole)]
     return Drawing(tuple(rows), tuple((code, _first_of(texts)) for code, texts in notes.items()))
 
 

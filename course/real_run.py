@@ -131,7 +131,6 @@ class RealRun:
         return together(table(["boundary", "what", "bytes in one step"], rows, "What was sent"),
                         table(["stage", "bytes of parameters"], kept, "What was not sent"))
 
-
     def memory(self) -> View:
         """The bytes of activations that each rank held, over time under what it did; and how they are made up."""
         run, schedule = self.run, self.run.schedule

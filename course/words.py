@@ -5,13 +5,13 @@ from difflib import get_close_matches
 from numbers import Real
 
 
-def counted(number: Real, what: str) -> str:
+def counted(count: Real, what: str) -> str:
     """How many of what, one without its plural's ending.
 
-    >>> counted(1, "micro-batch"), counted(2, "micro-batch"), counted(0, "slot")
-    ('1 micro-batch', '2 micro-batches', '0 slots')
+    >>> counted(1, "micro-batch"), counted(2.5, "micro-batch"), counted(0, "slot")
+    ('1 micro-batch', '2.5 micro-batches', '0 slots')
     """
-    return f"{number} {what}{'' if number == 1 else 'es' if what.endswith('ch') else 's'}"
+    return f"{number(count)} {what}{'' if count == 1 else 'es' if what.endswith('ch') else 's'}"
 
 
 def a_type(value: object) -> str:

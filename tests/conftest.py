@@ -56,3 +56,22 @@ def runs(monkeypatch):
 
     monkeypatch.setattr(experiments, "run", run)
     return seen, failing
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A folder with an empty gradebook."""
+    from tests.graders import empty_gradebook  # nbgrader's tables: few tests need them
+
+    (tmp_path / "gradebook.db").write_bytes(empty_gradebook())
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    """A submission that holds all solutions."""
+    from autograder.intake import read_submission
+    from tests.submissions import hand_in
+    from tests.written_marks import RELEASES
+
+    return read_submission(hand_in(tmp_path_factory.mktemp("solved"), "one").parent, RELEASES)

@@ -25,20 +25,11 @@ from autograder.sandbox import SandboxFailed, open_sandbox
 from autograder.sessions import Sessions
 from course.exercises import EXERCISES
 from course.hand_in import ASSIGNMENT
-from tests import (
-    bank_1_gpipe_diagram,
-    bank_2_1f1b_phases,
-    bank_3_bubble_fraction,
-    bank_4_virtual_stages,
-    bank_5_tp_pp_dp_design,
-    bank_6_experiment_table,
-)
 from tests.bank import assert_verdict, judged_locally
+from tests.banks import BANKS
 from tests.graders import lives
 from tests.submissions import ROOT, answer, hand_in, notebook, place_of, save
 
-BANKS = (bank_1_gpipe_diagram, bank_2_1f1b_phases, bank_3_bubble_fraction, bank_4_virtual_stages, bank_5_tp_pp_dp_design,
-         bank_6_experiment_table)
 BUBBLE = "3_bubble_fraction"
 FULL = {grade_id: entry.points for grade_id, entry in CHECKED.items()}
 OF_BUBBLE = sum(points for grade_id, points in FULL.items() if CHECKED[grade_id].notebook == BUBBLE)

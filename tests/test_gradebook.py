@@ -21,23 +21,12 @@ from autograder.release import Release, grade_id_of
 from autograder.results import CHECKED, rejected, write
 from course.exercises import EXERCISES
 from course.hand_in import ASSIGNMENT
-from tests.graders import empty_gradebook, forked
+from tests.graders import forked
 from tests.submissions import ROOT, hand_in
 from tests.written_marks import FULL, RELEASES, by_hand, grades, mortal, opened, put, result
 from tools import notebooks
 
 TEXTS = [grade_id for grade_id, entry in EXERCISES.items() if entry.manual]
-
-
-@pytest.fixture
-def root(tmp_path):
-    (tmp_path / "gradebook.db").write_bytes(empty_gradebook())
-    return tmp_path
-
-
-@pytest.fixture(scope="module")
-def solved(tmp_path_factory):
-    return read_submission(hand_in(tmp_path_factory.mktemp("solved"), "one").parent, RELEASES)
 
 
 def test_the_gradebook_has_what_nbgraders_release_step_makes(root, tmp_path_factory):

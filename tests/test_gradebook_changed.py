@@ -9,25 +9,13 @@ from sqlalchemy.exc import OperationalError
 
 from autograder import gradebook as module
 from autograder.gradebook import open_gradebook
-from autograder.intake import Submission, read_submission
+from autograder.intake import Submission
 from autograder.pictures import Picture
 from autograder.results import write
 from course.exercises import EXERCISES
 from course.hand_in import ASSIGNMENT
-from tests.graders import empty_gradebook, forked
-from tests.submissions import hand_in
+from tests.graders import forked
 from tests.written_marks import FULL, RELEASES, by_hand, grades, mortal, put, result
-
-
-@pytest.fixture
-def root(tmp_path):
-    (tmp_path / "gradebook.db").write_bytes(empty_gradebook())
-    return tmp_path
-
-
-@pytest.fixture(scope="module")
-def solved(tmp_path_factory):
-    return read_submission(hand_in(tmp_path_factory.mktemp("solved"), "one").parent, RELEASES)
 
 
 def test_what_a_person_gave_survives_and_is_asked_for_again_only_where_something_changed(root, solved):

@@ -14,19 +14,10 @@ from course.numbers_of_answers import LARGEST
 from course.plan import Row
 from course.plan_rules import read_plan
 from course.wire import from_wire, to_wire
-from tests import (
-    bank_1_gpipe_diagram,
-    bank_2_1f1b_phases,
-    bank_3_bubble_fraction,
-    bank_4_virtual_stages,
-    bank_5_tp_pp_dp_design,
-    bank_6_experiment_table,
-)
+from tests.banks import BANKS
 from tests.experiment_lines import made
 from tests.odd import ODD, odd, odd_function
 
-BANKS = (bank_1_gpipe_diagram, bank_2_1f1b_phases, bank_3_bubble_fraction, bank_4_virtual_stages, bank_5_tp_pp_dp_design,
-         bank_6_experiment_table)
 CHECKED = [grade_id for grade_id, entry in EXERCISES.items() if not entry.manual]
 EACH = 25  # answers of an exercise
 

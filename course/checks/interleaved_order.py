@@ -5,10 +5,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from course.answers import Raised
-from course.checks.fresh import drawn
-from course.checks.functions import always_the_same, ask, call
+from course.checks.functions import ask, call
 from course.checks.interleaved_slips import Shown, slip_of_schedules
-from course.checks.orders import arguments_of, holds_at_all, schedule_from, shares_of_sizes, taken_as, whole_backwards
+from course.checks.orders import arguments_of, ask_orders, schedule_from, taken_as, whole_backwards
 from course.checks.outcome import Message, Outcome, Step
 from course.formulas import leanest_chunks, peak_chunks, total_slots
 from course.legality import Violation, violations
@@ -56,26 +55,16 @@ class Judged(NamedTuple):
 
 def check_order(answer) -> Outcome:
     """Points for complete (1), legal (1.5), length (1) and memory (1), each by the share of sizes, and for the edges (0.5)."""
-    replies, judged = _asked(answer, (*CHUNKED, *EDGES))
-    constant = always_the_same(replies)
-    more = drawn(answer, _chunked, CHUNKED, 1) if holds_at_all(judged, QUALITIES, CHUNKED) else []
-    edge = drawn(answer, _edge, EDGES, 1) if all(found.right for found in judged.values()) else []
-    new_replies, new = _asked(answer, (*more, *edge))
-    replies |= new_replies
-    judged = {size: judged.get(size) or new[size] for size in (*CHUNKED, *more, *EDGES, *edge)}
-    shares = dict.fromkeys(QUALITIES, 0) if constant else shares_of_sizes(
-        answer, judged, QUALITIES, CHUNKED, more, ALIKE, lambda sizes: _asked(answer, sizes)[1])
-    everywhere = all(found.right for found in judged.values())
+    found = ask_orders(answer, _judge, QUALITIES, CHUNKED, EDGES, _chunked, _edge, ALIKE)
+    replies, judged = found.replies, found.judged
     messages = ([_praise(judged[SHOWN].schedule), *taken_as(replies, *SHOWN), _other_m(ask(answer, arguments_of(*ODD)))]
-                if everywhere else [*_swapped(answer), *[CONSTANT] * constant, *_explain(replies, judged)])
-    steps = *_steps(*shares.values()), Step("with one rank and with one chunk too", Fraction(1, 2), everywhere)
+                if found.right else [*_swapped(answer), *[CONSTANT] * found.constant, *_explain(replies, judged)])
+    steps = *_steps(*found.shares.values()), Step("with one rank and with one chunk too", Fraction(1, 2), found.right)
     return Outcome(steps, tuple(messages))
 
 
-def _asked(answer, sizes):
-    """The replies at these sizes, and what became of each size."""
-    replies = ask(answer, [arguments for size in sizes for arguments in arguments_of(*size)])
-    return replies, {size: judge_schedule(schedule_from(replies, NAME, *size), *size) for size in sizes}
+def _judge(replies, *size):
+    return judge_schedule(schedule_from(replies, NAME, *size), *size)
 
 
 def _other_rounds(p, m, v):

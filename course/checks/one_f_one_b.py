@@ -4,16 +4,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from course.checks.fresh import drawn
-from course.checks.functions import Slip, always_the_same, ask, call, slip_of
+from course.checks.functions import Slip, call, slip_of
 from course.checks.one_f_one_b_sizes import ALIKE, ORDINARY, SMALL, ordinary, small
 from course.checks.orders import (
     NoOrder,
-    arguments_of,
-    holds_at_all,
+    ask_orders,
     read_order,
     schedule_from,
-    shares_of_sizes,
     whole_backwards,
 )
 from course.checks.outcome import Message, Outcome, Step
@@ -53,28 +50,14 @@ def check_order(answer) -> Outcome:
     Each of the first five counts by the share of the sizes at which it holds, in quarters: a quarter at least where it holds
     at any, all four only where it holds at all. An order that is the same for all sizes has none.
     """
-    replies, judged = _asked(answer, (*ORDINARY, *SMALL))
-    constant = always_the_same(replies)
-    more = drawn(answer, ordinary, ORDINARY, 1) if holds_at_all(judged, QUALITIES, ORDINARY) else []
-    few = drawn(answer, small, SMALL, 1) if all(found.right for found in judged.values()) else []
-    new_replies, new = _asked(answer, (*more, *few))
-    replies |= new_replies
-    judged = {size: judged.get(size) or new[size] for size in (*ORDINARY, *more, *SMALL, *few)}
-    wrong = next((size for size, found in judged.items() if not found.right), None)
-    if wrong is None:
+    found = ask_orders(answer, _judge, QUALITIES, ORDINARY, SMALL, ordinary, small, ALIKE)
+    if found.right:
         messages = [Message("right", "Legal at every size asked, as short as GPipe with backwards of one slot and of two, and "
-                            "no stage holds more than it must.", good=True), *_numbering(replies)]
+                            "no stage holds more than it must.", good=True), *_numbering(found.replies)]
     else:
-        messages = [*[CONSTANT] * constant, *_explain(replies, judged, wrong)]
-    shares = dict.fromkeys(QUALITIES, 0) if constant else shares_of_sizes(
-        answer, judged, QUALITIES, ORDINARY, more, ALIKE, lambda sizes: _asked(answer, sizes)[1])
-    return Outcome(_steps(*map(_quarters, shares.values()), all(found.right for found in judged.values())), tuple(messages))
-
-
-def _asked(answer, sizes):
-    """The replies at these sizes, and what became of each size."""
-    replies = ask(answer, [arguments for size in sizes for arguments in arguments_of(*size)])
-    return replies, {size: _judge(replies, *size) for size in sizes}
+        wrong = next(size for size, judged in found.judged.items() if not judged.right)
+        messages = [*[CONSTANT] * found.constant, *_explain(found.replies, found.judged, wrong)]
+    return Outcome(_steps(*map(_quarters, found.shares.values()), found.right), tuple(messages))
 
 
 def _quarters(share):

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 from course.checks.fresh import drawn, is_seeded
-from course.checks.functions import ask, call, no_reply
+from course.checks.functions import always_the_same, ask, call, no_reply
 from course.checks.outcome import Message, show_value
 from course.drawing import IDLE
 from course.schedule import Operation, Schedule
@@ -105,6 +106,41 @@ def shares_of_sizes(answer, judged: Mapping, qualities: Sequence[str], asked: Se
     most = len(asked) - bool(more)  # it fails at a drawn size, or at one that is asked
     return {quality: Fraction(1) if quality in whole else
             Fraction(min(most, sum(quality in found for found in counted.values())), len(asked)) for quality in qualities}
+
+
+class Orders(NamedTuple):
+    """What a function of orders gives: replies by arguments, what became of each size, quality -> share of the usual sizes."""
+
+    replies: dict
+    judged: dict
+    shares: dict[str, Fraction]
+    constant: bool  # one order for all sizes, which has no share of anything
+
+    @property
+    def right(self) -> bool:
+        """Whether nothing is to be said against any size."""
+        return all(found.right for found in self.judged.values())
+
+
+def ask_orders(answer, judge: Callable, qualities: Sequence[str], usual: Sequence[tuple], edges: Sequence[tuple],
+               draw_usual: Callable, draw_edge: Callable, alike: Sequence[Callable]) -> Orders:
+    """Ask for all orders of these sizes, and where they are right for those of drawn ones.
+
+    `judge(replies, *size)` says what became of a size, `right` and each of the qualities; `alike` as in `shares_of_sizes`.
+    """
+    def asked(sizes):
+        replies = ask(answer, [arguments for size in sizes for arguments in arguments_of(*size)])
+        return replies, {size: judge(replies, *size) for size in sizes}
+
+    replies, judged = asked((*usual, *edges))
+    constant = always_the_same(replies)
+    more = drawn(answer, draw_usual, usual, 1) if holds_at_all(judged, qualities, usual) else []
+    few = drawn(answer, draw_edge, edges, 1) if all(found.right for found in judged.values()) else []
+    new_replies, new = asked((*more, *few))
+    judged = {size: judged.get(size) or new[size] for size in (*usual, *more, *edges, *few)}
+    shares = dict.fromkeys(qualities, Fraction(0)) if constant else shares_of_sizes(
+        answer, judged, qualities, usual, more, alike, lambda sizes: asked(sizes)[1])
+    return Orders(replies | new_replies, judged, shares, constant)
 
 
 def whole_backwards(schedule: Schedule) -> Message | None:

@@ -91,7 +91,8 @@ def plot_figure(points: Sequence[Point], x_name: str, y_name: str, title: str = 
     taken = []
     if floor:
         areas = _below(floor, across, up, inside)
-        words = _floor_words(floor, areas, inside, [_marked(point, across, up) for point in points])
+        marks = [_square((across.at(point.x), up.at(point.y)), point.own) for point in points]
+        words = _floor_words(floor, areas, inside, marks)
         body.append(_floor(floor, areas, inside, words))
         taken = [*_stair(areas), words]
     body.append(_points(points, across, up, inside, taken))
@@ -167,9 +168,9 @@ def _stair(areas):
     return lines + [Area(after.left - 2, before.top, after.left + 2, after.top) for before, after in pairwise(areas)]
 
 
-def _marked(point, across, up):
-    """The square that a point's mark takes."""
-    return around(across.at(point.x), up.at(point.y), RING + 1 if point.own else RADIUS + 1)
+def _square(place, own):
+    """What the mark of a point takes."""
+    return around(*place, RING + 1 if own else RADIUS + 1)
 
 
 def _points(points, across, up, inside, taken):
@@ -179,7 +180,7 @@ def _points(points, across, up, inside, taken):
     own = {place: any(point.own for point in found) for place, found in places.items()}
     order = sorted(places, key=lambda place: (not own[place], place))
     names = {place: ", ".join(point.name for point in sorted(places[place], key=lambda point: not point.own)) for place in order}
-    marks = [around(*place, RING + 1 if own[place] else RADIUS + 1) for place in order]
+    marks = [_square(place, own[place]) for place in order]
     sizes = [(LETTER * len(names[place]) * (BOLD if own[place] else 1) + 4, LINE - 2) for place in order]
     areas = set_apart(order, sizes, inside, [*taken, *marks])
     shapes, words = [], []

@@ -33,7 +33,8 @@ def _card(name):
 @shown
 def card(name: str) -> View:
     """A card as a table: the model, the cluster, and what all cards share."""
-    model, cluster = _card(name).model, _card(name).cluster
+    chosen = _card(name)
+    model, cluster = chosen.model, chosen.cluster
     links = f"{cluster.intra_gb_per_s:g} GB/s inside a node" + (
         f", {cluster.inter_gb_per_s:g} GB/s across" if cluster.inter_gb_per_s else "")
     rows = [["model", f"{model.layers} layers, hidden size {model.hidden}, {model.heads} heads; "
@@ -52,7 +53,8 @@ def my_design(name: str, design) -> View:
     reading = read_design(LocalAnswer(design).value(), f"design_{name}")
     if isinstance(reading, Message):
         return paragraphs(f"Nothing to show yet. {reading.text}")
-    found = evaluate(reading[0], _card(name).model, _card(name).cluster, advice=False)
+    chosen = _card(name)
+    found = evaluate(reading[0], chosen.model, chosen.cluster, advice=False)
     if found.step_seconds is None:
         return paragraphs(f"Nothing to show yet. {found.problems[0].text}.")
     rows = [[axis.upper(), gb(found.sent[axis]), found.links[axis] or "none", f"{found.parts[axis]:.3g} s"]

@@ -48,12 +48,13 @@ def run_for_real(subject, ranks: int | None = None, micro_batches: int | None = 
         found = subject.run.schedule if isinstance(subject, RealRun) else read(subject, ranks, micro_batches, chunks)
     except ValueError as error:
         return no_run(f"Nothing to run yet: {error}.")
-    drawn_wrong = isinstance(found, Timeline) and violations(found)
-    looked_at = lab_subject(found.schedule if drawn_wrong else found)
+    if isinstance(found, Timeline) and violations(found):
+        found = found.schedule
+    looked_at = lab_subject(found)
     schedule = looked_at.schedule
     if not {"forward", "backward", "costs"} & set(options) and (schedule.split or share_of_stage(schedule) < 1):
         options["costs"] = stage_costs(schedule, looked_at.setting().costs)
-    return run_subject(found.schedule if drawn_wrong else found, **options)
+    return run_subject(found, **options)
 
 
 @shown

@@ -55,12 +55,8 @@ def explored_lab(setting: LabSetting, subject: LabSubject) -> LabExploration:
     own = placed(timeline)
     return LabExploration(stack(*figures), numbers, tuple(line for table in tables for line in _lines(*table)),
                           (_named(subject), *_first(subject.drawn_faults)),
-                          f"{subject.name}: {number(own.step)} slots; at most {_micro_batches(own.peak)} held on a rank; "
+                          f"{subject.name}: {number(own.step)} slots; at most {counted(own.peak, 'micro-batch')} held on a rank; "
                           f"bubble {share(timeline.bubble_fraction)}")
-
-
-def _micro_batches(held):
-    return f"{number(held)} micro-batch{'' if held == 1 else 'es'}"
 
 
 def _named(subject):
@@ -130,7 +126,7 @@ def _numbers(timeline, subject, floor):
     shortest = floor[0][0]
     over = "no shorter one is possible" if own.step == shortest else f"{number(own.step - shortest)} above it"
     rows = [("step", f"{number(own.step)} slots", f"{number(shortest)} slots: {over}"),
-            ("most held on a rank", _micro_batches(own.peak), f"{number(least)} in a step of this length"),
+            ("most held on a rank", counted(own.peak, "micro-batch"), f"{number(least)} in a step of this length"),
             ("bubble, idle over total", share(timeline.bubble_fraction), "")]
     return ("", subject.known or "yours", "proven floor of this placement"), rows
 
